@@ -5,10 +5,7 @@ use std::path::PathBuf;
 
 use prost::Message as _;
 
-const PROTOS: [&str; 2] = [
-    "inferencecache/v1alpha1/inferencecache.proto",
-    "icache/v1alpha1/explain.proto",
-];
+const PROTOS: [&str; 2] = ["inferencecache/v1alpha1/inferencecache.proto", "icache/v1alpha1/explain.proto"];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo:rerun-if-changed=proto");
@@ -19,9 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
     std::fs::write(out.join("descriptors.bin"), &encoded)?;
 
-    tonic_prost_build::configure()
-        .bytes(".")
-        .compile_fds(descriptors)?;
+    tonic_prost_build::configure().bytes(".").compile_fds(descriptors)?;
     pbjson_build::Builder::new()
         .register_descriptors(&encoded)?
         .build(&[".inferencecache.v1alpha1", ".icache.v1alpha1"])?;

@@ -2,5 +2,10 @@
 //! that ranks them, and the tools around both.
 
 pub mod contract;
+pub mod decision;
+pub mod explanation;
 pub mod hash;
+pub mod index;
+pub mod lookup;
 pub mod model;
+pub mod policy;

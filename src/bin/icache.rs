@@ -1,1 +1,3 @@
-fn main(){}
+//! The `icache` binary.
+
+fn main() {}

@@ -15,11 +15,7 @@ const SEED: u64 = 1337;
 /// Prefix hashes of all full blocks of `block_size` tokens, in order.
 ///
 /// `parent` is the prefix hash of the block before the first one; `None` at the start of a sequence.
-pub fn fingerprint_chain(
-    tokens: &[u32],
-    block_size: u32,
-    parent: Option<PrefixHash>,
-) -> Vec<PrefixHash> {
+pub fn fingerprint_chain(tokens: &[u32], block_size: u32, parent: Option<PrefixHash>) -> Vec<PrefixHash> {
     let size = block_size as usize;
     if size == 0 {
         return Vec::new();

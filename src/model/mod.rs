@@ -2,6 +2,8 @@
 //!
 //! Everything else depends on this module and it depends on nothing of this crate.
 
+mod answer;
+mod duration;
 mod hash;
 mod id;
 mod limits;
@@ -11,6 +13,8 @@ mod tier;
 mod time;
 mod update;
 
+pub use answer::{Answer, RankedReplica};
+pub use duration::{DurationError, format_duration, parse_duration};
 pub use hash::{EngineHash, HashList, PrefixHash};
 pub use id::{AdapterId, HashScheme, ModelId, PROBE_TENANT, ReplicaId, TenantId};
 pub use limits::Limits;

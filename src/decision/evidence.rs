@@ -1,0 +1,208 @@
+//! What a decision asks of the index, and what the index answers: plain values of one instant.
+
+use std::sync::Arc;
+
+use crate::model::{HashList, PrefixHash, ReplicaId, Tier, Timestamp};
+
+/// One index read. All parts of the answer are of the same instant.
+#[derive(Clone, Copy, Debug)]
+pub struct Query<'a> {
+    /// Contract key: the tenant.
+    pub tenant: &'a str,
+    /// Contract key: the model.
+    pub model: &'a str,
+    /// Contract key: the hash scheme.
+    pub scheme: &'a str,
+    /// Adapter partition that is matched in.
+    pub adapter: &'a str,
+    /// What is matched.
+    pub input: &'a Input<'a>,
+    /// Entries whose age reached `ttl_ns` at this time do not match.
+    pub now: Timestamp,
+    /// Time to live of the tenant's entries, in nanoseconds.
+    pub ttl_ns: i64,
+    /// Also report the replicas that may be warm, where nothing matches.
+    pub wants_warm: bool,
+    /// Also report when each replica of the domain was last heard of.
+    pub wants_heard: bool,
+}
+
+/// The resolved input of a lookup.
+#[derive(Clone, Debug)]
+pub enum Input<'a> {
+    /// A chain, matched block by block from the start.
+    Chain {
+        /// Hash of each block.
+        hashes: ChainHashes<'a>,
+        /// Tokens of each block.
+        counts: ChainCounts<'a>,
+    },
+    /// One hash, matched as a whole.
+    Exact(ExactHash<'a>),
+    /// No hash: nothing can match.
+    Nothing,
+}
+
+/// Hashes of a chain: from the request, or computed from its tokens.
+#[derive(Clone, Debug)]
+pub enum ChainHashes<'a> {
+    /// From the request.
+    Given(HashList<'a>),
+    /// Computed.
+    Derived(Vec<PrefixHash>),
+}
+
+impl ChainHashes<'_> {
+    /// The hashes, wherever they are.
+    pub fn list(&self) -> HashList<'_> {
+        match self {
+            Self::Given(list) => *list,
+            Self::Derived(list) => HashList::Fingerprints(list),
+        }
+    }
+}
+
+/// Token counts of a chain's blocks.
+#[derive(Clone, Copy, Debug)]
+pub enum ChainCounts<'a> {
+    /// One a block.
+    Given(&'a [i32]),
+    /// The same for each.
+    Uniform(i32),
+}
+
+impl ChainCounts<'_> {
+    /// Tokens of block `at`; 0 beyond the end.
+    pub fn get(&self, at: usize) -> i32 {
+        match self {
+            Self::Given(counts) => counts.get(at).copied().unwrap_or(0),
+            Self::Uniform(count) => *count,
+        }
+    }
+
+    /// Tokens of the first `blocks` blocks, saturating.
+    pub fn sum(&self, blocks: usize) -> i32 {
+        match self {
+            Self::Given(counts) => {
+                counts.iter().take(blocks).fold(0, |sum, count| sum.saturating_add(*count))
+            }
+            Self::Uniform(count) => count.saturating_mul(i32::try_from(blocks).unwrap_or(i32::MAX)),
+        }
+    }
+}
+
+/// The hash of an exact lookup.
+#[derive(Clone, Copy, Debug)]
+pub enum ExactHash<'a> {
+    /// From the request.
+    Given(&'a [u8]),
+    /// Computed: the last block of the request's tokens, and their number.
+    Derived(PrefixHash, i32),
+}
+
+impl ExactHash<'_> {
+    /// The hash's bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Given(bytes) => bytes,
+            Self::Derived(hash, _) => hash.as_bytes(),
+        }
+    }
+}
+
+/// What the index knew at one instant.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    /// Replicas with at least one entry in (tenant, model, scheme), expired or not until swept.
+    pub roster: Arc<Roster>,
+    /// Replicas that match, with a run of more than 0 tokens.
+    pub holders: Vec<Holder>,
+    /// Replicas of the roster that have statistics; only where asked for and nothing matches.
+    pub warm: Vec<Warm>,
+    /// When each replica of the roster was last heard of, by member; only where asked for.
+    pub heard: Vec<Timestamp>,
+    /// No entry at all, in any tenant.
+    pub index_is_empty: bool,
+    /// The tenant has an entry in some model.
+    pub tenant_is_known: bool,
+    /// (tenant, model) has an entry in some scheme.
+    pub model_is_known: bool,
+}
+
+/// Replicas that serve a domain, sorted by the bytes of their ids; a member is a position in it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Roster {
+    replicas: Vec<ReplicaId>,
+}
+
+impl Roster {
+    /// Sorts `replicas` and drops repetitions.
+    pub fn new(mut replicas: Vec<ReplicaId>) -> Self {
+        replicas.sort_unstable();
+        replicas.dedup();
+        Self { replicas }
+    }
+
+    /// Number of replicas.
+    pub fn len(&self) -> usize {
+        self.replicas.len()
+    }
+
+    /// Whether nobody serves the domain.
+    pub fn is_empty(&self) -> bool {
+        self.replicas.is_empty()
+    }
+
+    /// The replica at `member`, where there is one.
+    pub fn get(&self, member: u32) -> Option<&ReplicaId> {
+        self.replicas.get(member as usize)
+    }
+
+    /// Position of `replica`.
+    pub fn member(&self, replica: &str) -> Option<u32> {
+        let at = self.replicas.binary_search_by(|id| id.as_str().cmp(replica)).ok()?;
+        u32::try_from(at).ok()
+    }
+
+    /// The replicas in order.
+    pub fn iter(&self) -> impl Iterator<Item = &ReplicaId> {
+        self.replicas.iter()
+    }
+}
+
+/// A replica that holds the prefix, or a leading part of it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Holder {
+    /// Position in the roster.
+    pub member: u32,
+    /// Blocks of the leading run; 0 for an exact match.
+    pub blocks: u32,
+    /// Tokens of the run by the request's counts, or of the exact entry by its own. Above 0.
+    pub matched_tokens: i32,
+    /// Oldest last-seen time in the run.
+    pub last_seen: Timestamp,
+    /// Coldest tier in the run.
+    pub tier: Tier,
+    /// The replica's statistics, where it has any.
+    pub stats: Option<StatsSeen>,
+}
+
+/// A replica that serves the domain and has statistics.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Warm {
+    /// Position in the roster.
+    pub member: u32,
+    /// Its statistics.
+    pub stats: StatsSeen,
+}
+
+/// Statistics as the ranking uses them.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct StatsSeen {
+    /// 0..1.
+    pub hit_rate: f32,
+    /// 0..1.
+    pub pressure: f32,
+    /// When they were reported.
+    pub reported_at: Timestamp,
+}

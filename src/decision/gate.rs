@@ -1,0 +1,126 @@
+//! The registry of gates.
+
+use super::{Knob, Reason};
+
+/// Part of the pipeline that a gate runs in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// On the request, before the index is read.
+    Request,
+    /// On what the index knows.
+    Index,
+    /// On the result.
+    Result,
+}
+
+impl Stage {
+    /// Stable name.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::Index => "index",
+            Self::Result => "result",
+        }
+    }
+}
+
+/// One gate: what it is called, what it is for, what moves it and what it can answer.
+#[derive(Debug)]
+pub struct GateInfo {
+    /// Stable id.
+    pub id: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// Policy fields and server settings that it reads.
+    pub knobs: &'static [Knob],
+    /// Codes it gives or leads to.
+    pub leads_to: &'static [Reason],
+    /// The long form: sections `Checks`, `Outcome`, `Why`, `Tune`.
+    pub doc: &'static str,
+}
+
+macro_rules! gates {
+    ($($variant:ident $id:literal $summary:literal knobs [$($knob:ident),*] leads_to [$($reason:ident),*];)*) => {
+        /// A gate of the pipeline.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum GateId {
+            $(#[doc = $summary] $variant,)*
+        }
+
+        impl GateId {
+            /// Every gate, in pipeline order of its first step.
+            pub const ALL: &'static [GateId] = &[$(GateId::$variant,)*];
+
+            /// The registry entry.
+            pub fn info(self) -> &'static GateInfo {
+                match self {
+                    $(GateId::$variant => &GateInfo {
+                        id: $id,
+                        summary: $summary,
+                        knobs: &[$(Knob::$knob,)*],
+                        leads_to: &[$(Reason::$reason,)*],
+                        doc: include_str!(concat!("gates/", $id, ".md")),
+                    },)*
+                }
+            }
+        }
+    };
+}
+
+gates! {
+    Deadline "deadline" "the caller's deadline and the policy's lookup budget"
+        knobs [LookupTimeoutMs] leads_to [Timeout];
+    LoadShed "load-shed" "more requests in flight than the server takes"
+        knobs [MaxInFlight] leads_to [NoHint];
+    OverLimit "over-limit" "an id, hash or list of the request is over its limit"
+        knobs [] leads_to [NoHint];
+    ReservedTenant "reserved-tenant" "the tenant that health probes use"
+        knobs [] leads_to [NoHint];
+    RequireChain "require-chain" "the policy takes requests with a block-hash chain only"
+        knobs [RequireChain] leads_to [PolicyRequiresChain];
+    ResolveInput "resolve-input" "which of chain, hash, token ids and text is looked up"
+        knobs [EnableChainMatching, BlockSize] leads_to [NoHint];
+    MinimumPrefixTokens "minimum-prefix-tokens" "prompts too short to be worth a hint"
+        knobs [MinimumPrefixTokens, AffinityRouting] leads_to [NoHint, AffinityHint];
+    ContractKeys "contract-keys" "tenant, model and hash scheme are all set"
+        knobs [] leads_to [NoHint];
+    PrefixMatch "prefix-match" "replicas that hold the prefix or a leading part of it"
+        knobs [EvictionTtl, PressureWeight, SloTightTtftMs, SloTightBias] leads_to [PrefixMatch];
+    TenantHot "tenant-hot" "warm replicas of the domain, where an exact lookup found nothing"
+        knobs [TenantHotMaxAge, TenantHotMinHitRate, EvictionTtl, PressureWeight, SloTightTtftMs, SloTightBias]
+        leads_to [TenantHot];
+    ColdStart "cold-start" "the index is empty"
+        knobs [] leads_to [NoHint];
+    UnknownTenant "unknown-tenant" "no entry for this tenant"
+        knobs [] leads_to [UnknownTenant];
+    UnknownModel "unknown-model" "the tenant has no entry for this model"
+        knobs [] leads_to [UnknownModel];
+    UnknownHashScheme "unknown-hash-scheme" "the model has no entry under this hash scheme"
+        knobs [] leads_to [UnknownHashScheme];
+    NovelPrefix "novel-prefix" "the keys are right and nobody holds the prefix"
+        knobs [] leads_to [NoHint, AffinityHint];
+    ReplicaTimeout "replica-timeout" "replicas that have not been heard of get no hints"
+        knobs [ReplicaTimeout] leads_to [NoHint, AffinityHint];
+    EnableTenantHot "enable-tenant-hot" "the policy may refuse warm-replica answers"
+        knobs [EnableTenantHot] leads_to [NoHint, AffinityHint];
+    MinimumMatchedTokens "minimum-matched-tokens" "matches too short to be worth a detour"
+        knobs [MinimumMatchedTokens] leads_to [NoHint, AffinityHint];
+    RoutingFloorScore "routing-floor-score" "the best score is too low to mean anything"
+        knobs [RoutingFloorScore] leads_to [NoHint, AffinityHint];
+    Affinity "affinity" "the same prompt goes to the same replica"
+        knobs [AffinityRouting] leads_to [AffinityHint];
+    Answer "answer" "what remains is the answer"
+        knobs [] leads_to [PrefixMatch, TenantHot, NoHint];
+}
+
+impl GateId {
+    /// Stable id.
+    pub fn id(self) -> &'static str {
+        self.info().id
+    }
+
+    /// The gate called `id`.
+    pub fn parse(id: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|gate| gate.id() == id)
+    }
+}

@@ -1,0 +1,156 @@
+//! Gates on the result.
+
+use sha2::{Digest as _, Sha256};
+
+use super::request::block_lists_agree;
+use crate::decision::evidence::Input;
+use crate::decision::pipeline::{Found, Run, Verdict};
+use crate::decision::{Cause, GateId, Reason};
+
+pub(in crate::decision) fn replica_timeout(run: &mut Run<'_>) -> Verdict {
+    let timeout_ns = run.settings.ranker.replica_timeout_ns.value;
+    if timeout_ns <= 0 {
+        return Verdict::skipped(Cause::SwitchedOff);
+    }
+    if run.found == Found::Nothing {
+        return Verdict::skipped(Cause::NoResult);
+    }
+    let now = run.arrival.now;
+    let heard = std::mem::take(&mut run.evidence.heard);
+    let (removed, left) = run.retain(GateId::ReplicaTimeout, |candidate| {
+        heard.get(candidate.member as usize).is_some_and(|at| at.age_ns(now) <= timeout_ns)
+    });
+    run.evidence.heard = heard;
+    removal(removed, left, Cause::NotHeardOf).span("timeout", timeout_ns)
+}
+
+pub(in crate::decision) fn enable_tenant_hot(run: &mut Run<'_>) -> Verdict {
+    match run.found {
+        Found::Warm if run.settings.policy.enable_tenant_hot.value => Verdict::passed(),
+        Found::Warm => Verdict::downgraded(Cause::PolicyRefusesWarm),
+        Found::Match => Verdict::skipped(Cause::NotHotResult),
+        Found::Nothing => Verdict::skipped(Cause::NoResult),
+    }
+}
+
+/// On the result only where affinity may answer in its place.
+pub(in crate::decision) fn minimum_prefix_tokens(run: &mut Run<'_>) -> Verdict {
+    let policy = &run.settings.policy;
+    let minimum = policy.minimum_prefix_tokens.value;
+    if minimum <= 0 {
+        return Verdict::skipped(Cause::SwitchedOff);
+    }
+    if !policy.affinity_routing.value {
+        return Verdict::skipped(Cause::CheckedOnRequest);
+    }
+    if run.found == Found::Nothing {
+        return Verdict::skipped(Cause::NoResult);
+    }
+    let verdict =
+        if run.prefix_tokens < minimum { Verdict::downgraded(Cause::TooShort) } else { Verdict::passed() };
+    verdict.count("prefix_tokens", run.prefix_tokens).count("minimum", minimum)
+}
+
+pub(in crate::decision) fn minimum_matched_tokens(run: &mut Run<'_>) -> Verdict {
+    let floor = run.settings.policy.minimum_matched_tokens.value;
+    if let Some(verdict) = match_only(run.found, floor <= 0) {
+        return verdict;
+    }
+    let best = run.remaining().map(|candidate| candidate.matched_tokens).max().unwrap_or(0);
+    let (removed, left) =
+        run.retain(GateId::MinimumMatchedTokens, |candidate| candidate.matched_tokens >= floor);
+    removal(removed, left, Cause::BelowFloor).count("best_matched_tokens", best).count("floor", floor)
+}
+
+pub(in crate::decision) fn routing_floor_score(run: &mut Run<'_>) -> Verdict {
+    let floor = run.settings.policy.routing_floor_score.value;
+    if let Some(verdict) = match_only(run.found, floor <= 0.0) {
+        return verdict;
+    }
+    let best = run.remaining().map(|candidate| candidate.score).fold(0.0, f32::max);
+    let verdict = if best < floor { Verdict::downgraded(Cause::BelowFloor) } else { Verdict::passed() };
+    verdict.real("best_score", best).real("floor", floor)
+}
+
+/// The verdict of a floor that has nothing to check.
+fn match_only(found: Found, is_off: bool) -> Option<Verdict> {
+    match found {
+        Found::Nothing => Some(Verdict::skipped(Cause::NoResult)),
+        Found::Warm => Some(Verdict::skipped(Cause::NotMatchResult)),
+        Found::Match if is_off => Some(Verdict::skipped(Cause::SwitchedOff)),
+        Found::Match => None,
+    }
+}
+
+fn removal(removed: usize, left: usize, cause: Cause) -> Verdict {
+    match (removed, left) {
+        (0, _) => Verdict::passed(),
+        (_, 0) => Verdict::downgraded(cause).count("removed", removed),
+        _ => Verdict::filtered(cause).count("removed", removed).count("left", left),
+    }
+}
+
+pub(in crate::decision) fn affinity(run: &mut Run<'_>) -> Verdict {
+    if run.found != Found::Nothing {
+        return Verdict::skipped(Cause::ResultStands);
+    }
+    if !run.settings.policy.affinity_routing.value {
+        return Verdict::skipped(Cause::SwitchedOff);
+    }
+    if !block_lists_agree(run.request.block_hashes, run.request.block_token_counts) {
+        return Verdict::skipped(Cause::BlockListsDisagree);
+    }
+    let Some(seed) = seed(&run.input) else {
+        return Verdict::skipped(Cause::NoSeed);
+    };
+    let replicas = eligible(run);
+    let Some(pick) = pick(seed, &replicas) else {
+        return Verdict::skipped(Cause::NoReplica);
+    };
+    run.affinity = Some(pick);
+    Verdict::decided(Reason::AffinityHint, Some(Cause::StableReplica)).count("replicas", replicas.len())
+}
+
+/// SHA-256 over each block hash behind its length (4 bytes, big-endian), or over the exact hash alone.
+fn seed(input: &Input<'_>) -> Option<[u8; 32]> {
+    let mut hasher = Sha256::new();
+    match input {
+        Input::Chain { hashes, .. } => {
+            for hash in hashes.list().iter() {
+                hasher.update(u32::try_from(hash.len()).unwrap_or(u32::MAX).to_be_bytes());
+                hasher.update(hash);
+            }
+        }
+        Input::Exact(hash) => hasher.update(hash.as_bytes()),
+        Input::Nothing => return None,
+    }
+    Some(hasher.finalize().into())
+}
+
+/// Members of the roster that may be picked: those heard of in time, in the order of their ids.
+fn eligible(run: &Run<'_>) -> Vec<u32> {
+    let timeout_ns = run.settings.ranker.replica_timeout_ns.value;
+    let now = run.arrival.now;
+    (0..u32::try_from(run.evidence.roster.len()).unwrap_or(u32::MAX))
+        .filter(|member| {
+            timeout_ns <= 0
+                || run.evidence.heard.get(*member as usize).is_some_and(|at| at.age_ns(now) <= timeout_ns)
+        })
+        .collect()
+}
+
+/// The replica at the seed's first 8 bytes (big-endian) modulo the number of replicas.
+fn pick(seed: [u8; 32], replicas: &[u32]) -> Option<u32> {
+    let (head, _) = seed.split_first_chunk::<8>()?;
+    let count = u64::try_from(replicas.len()).ok().filter(|count| *count > 0)?;
+    let at = usize::try_from(u64::from_be_bytes(*head) % count).ok()?;
+    replicas.get(at).copied()
+}
+
+pub(in crate::decision) fn answer(run: &mut Run<'_>) -> Verdict {
+    match run.found {
+        Found::Match => Verdict::decided(Reason::PrefixMatch, None),
+        Found::Warm => Verdict::decided(Reason::TenantHot, None),
+        Found::Nothing => Verdict::decided(Reason::NoHint, Some(Cause::NoResult)),
+    }
+}

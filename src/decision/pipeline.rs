@@ -1,0 +1,355 @@
+//! The pipeline as data, and the three moves of a lookup: [`plan`] the read, conclude on the evidence, deliver in time.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::evidence::{Evidence, Input, Query};
+use super::gates::{index, request, result};
+use super::trace::{Candidate, Decision, Number, Outcome, Step, Value};
+use super::{Cause, GateId, Reason, Stage};
+use crate::model::{Limits, LookupRequest, PrefixHash, RankerKnobs, ResolvedPolicy, Sourced, Timestamp};
+
+/// One position of the pipeline.
+pub struct PipelineStep {
+    /// The gate.
+    pub gate: GateId,
+    /// The part of the pipeline.
+    pub stage: Stage,
+    check: for<'r, 'a> fn(&'r mut Run<'a>) -> Verdict,
+}
+
+const fn step(gate: GateId, stage: Stage, check: for<'r, 'a> fn(&'r mut Run<'a>) -> Verdict) -> PipelineStep {
+    PipelineStep { gate, stage, check }
+}
+
+/// Every gate, in order. A gate that decides ends the run; `deadline` stands at both ends, above every other answer.
+pub static PIPELINE: [PipelineStep; 23] = [
+    step(GateId::Deadline, Stage::Request, request::deadline),
+    step(GateId::LoadShed, Stage::Request, request::load_shed),
+    step(GateId::OverLimit, Stage::Request, request::over_limit),
+    step(GateId::ReservedTenant, Stage::Request, request::reserved_tenant),
+    step(GateId::RequireChain, Stage::Request, request::require_chain),
+    step(GateId::ResolveInput, Stage::Request, request::resolve_input),
+    step(GateId::MinimumPrefixTokens, Stage::Request, request::minimum_prefix_tokens),
+    step(GateId::ContractKeys, Stage::Request, request::contract_keys),
+    step(GateId::PrefixMatch, Stage::Index, index::prefix_match),
+    step(GateId::TenantHot, Stage::Index, index::tenant_hot),
+    step(GateId::ColdStart, Stage::Index, index::cold_start),
+    step(GateId::UnknownTenant, Stage::Index, index::unknown_tenant),
+    step(GateId::UnknownModel, Stage::Index, index::unknown_model),
+    step(GateId::UnknownHashScheme, Stage::Index, index::unknown_hash_scheme),
+    step(GateId::NovelPrefix, Stage::Index, index::novel_prefix),
+    step(GateId::ReplicaTimeout, Stage::Result, result::replica_timeout),
+    step(GateId::EnableTenantHot, Stage::Result, result::enable_tenant_hot),
+    step(GateId::MinimumPrefixTokens, Stage::Result, result::minimum_prefix_tokens),
+    step(GateId::MinimumMatchedTokens, Stage::Result, result::minimum_matched_tokens),
+    step(GateId::RoutingFloorScore, Stage::Result, result::routing_floor_score),
+    step(GateId::Affinity, Stage::Result, result::affinity),
+    step(GateId::Answer, Stage::Result, result::answer),
+    step(GateId::Deadline, Stage::Result, request::deadline),
+];
+
+const REQUEST_STEPS: usize = 8;
+const LAST: usize = PIPELINE.len() - 1;
+
+/// What holds for a lookup besides the request: read once.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The tenant's policy.
+    pub policy: Arc<ResolvedPolicy>,
+    /// The server's ranking settings.
+    pub ranker: Arc<RankerKnobs>,
+    /// The server's limits.
+    pub limits: Limits,
+    /// Lookups in flight above which further ones are shed; 0 is no limit.
+    pub max_in_flight: Sourced<u64>,
+}
+
+/// How a lookup arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// The instant that ages are taken at.
+    pub now: Timestamp,
+    /// Nanoseconds between arrival and the start of the run.
+    pub elapsed_ns: i64,
+    /// Nanoseconds from arrival to the caller's deadline.
+    pub deadline_ns: Option<i64>,
+    /// Lookups in flight, this one included.
+    pub in_flight: u64,
+}
+
+/// Turns tokens and text into a chain.
+pub trait InputResolver {
+    /// Prefix hashes of all full blocks.
+    fn chain(&self, tokens: &[u32], block_size: u32) -> Vec<PrefixHash>;
+
+    /// Tokens of the text as one user message; `None` where no tokenizer is loaded for the model.
+    fn tokenize(&self, model: &str, text: &str) -> Option<Vec<u32>>;
+}
+
+/// The kind of result a run has at some point.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Found {
+    Nothing,
+    Match,
+    Warm,
+}
+
+/// The state of one run; gates read and move it.
+pub(super) struct Run<'a> {
+    pub(super) request: &'a LookupRequest<'a>,
+    pub(super) settings: &'a Settings,
+    pub(super) resolver: &'a dyn InputResolver,
+    pub(super) arrival: Arrival,
+    pub(super) input: Input<'a>,
+    /// Length of the prompt in tokens, as far as the request says.
+    pub(super) prefix_tokens: i32,
+    /// Tokens made here from text.
+    pub(super) tokens: Vec<u32>,
+    pub(super) evidence: Evidence,
+    pub(super) found: Found,
+    pub(super) candidates: Vec<Candidate>,
+    pub(super) affinity: Option<u32>,
+    because: GateId,
+    answer: Option<(Reason, GateId)>,
+    steps: Vec<Step>,
+}
+
+/// What a gate says of a run.
+pub(super) struct Verdict {
+    outcome: Outcome,
+    cause: Option<Cause>,
+    values: SmallVec<[Value; 2]>,
+}
+
+impl Verdict {
+    fn new(outcome: Outcome, cause: Option<Cause>) -> Self {
+        Self { outcome, cause, values: SmallVec::new() }
+    }
+
+    pub(super) fn passed() -> Self {
+        Self::new(Outcome::Passed, None)
+    }
+
+    pub(super) fn passed_because(cause: Cause) -> Self {
+        Self::new(Outcome::Passed, Some(cause))
+    }
+
+    pub(super) fn skipped(cause: Cause) -> Self {
+        Self::new(Outcome::Skipped, Some(cause))
+    }
+
+    pub(super) fn filtered(cause: Cause) -> Self {
+        Self::new(Outcome::Filtered, Some(cause))
+    }
+
+    pub(super) fn downgraded(cause: Cause) -> Self {
+        Self::new(Outcome::Downgraded, Some(cause))
+    }
+
+    pub(super) fn decided(reason: Reason, cause: Option<Cause>) -> Self {
+        Self::new(Outcome::Decided(reason), cause)
+    }
+
+    pub(super) fn count(self, name: &'static str, value: impl TryInto<i64>) -> Self {
+        self.value(name, Number::Count(value.try_into().unwrap_or(i64::MAX)))
+    }
+
+    pub(super) fn real(self, name: &'static str, value: f32) -> Self {
+        self.value(name, Number::Real(value))
+    }
+
+    pub(super) fn span(self, name: &'static str, ns: i64) -> Self {
+        self.value(name, Number::Span(ns))
+    }
+
+    pub(super) fn field(self, name: &'static str, field: &'static str) -> Self {
+        self.value(name, Number::Field(field))
+    }
+
+    fn value(mut self, name: &'static str, number: Number) -> Self {
+        self.values.push(Value { name, number });
+        self
+    }
+}
+
+/// A lookup after the gates on the request: decided, or in need of one index read.
+pub struct Plan<'a> {
+    run: Run<'a>,
+}
+
+/// Runs the gates on the request.
+pub fn plan<'a>(
+    request: &'a LookupRequest<'a>,
+    settings: &'a Settings,
+    resolver: &'a dyn InputResolver,
+    arrival: Arrival,
+) -> Plan<'a> {
+    let mut run = Run {
+        request,
+        settings,
+        resolver,
+        arrival,
+        input: Input::Nothing,
+        prefix_tokens: request.prefix_token_count,
+        tokens: Vec::new(),
+        evidence: Evidence::default(),
+        found: Found::Nothing,
+        candidates: Vec::new(),
+        affinity: None,
+        because: GateId::Answer,
+        answer: None,
+        steps: Vec::with_capacity(PIPELINE.len()),
+    };
+    run.walk(&PIPELINE[..REQUEST_STEPS]);
+    Plan { run }
+}
+
+impl<'a> Plan<'a> {
+    /// The index read that the lookup needs; `None` where it is decided already.
+    pub fn query(&self) -> Option<Query<'_>> {
+        let run = &self.run;
+        if run.answer.is_some() {
+            return None;
+        }
+        let ranker = &run.settings.ranker;
+        Some(Query {
+            tenant: run.request.tenant,
+            model: run.request.model,
+            scheme: run.request.scheme,
+            adapter: run.request.adapter,
+            input: &run.input,
+            now: run.arrival.now,
+            ttl_ns: run.settings.policy.ttl_ns.value,
+            wants_warm: ranker.tenant_hot_max_age_ns.value > 0 && !matches!(run.input, Input::Chain { .. }),
+            wants_heard: ranker.replica_timeout_ns.value > 0,
+        })
+    }
+
+    /// Runs the gates on what the index knew; `None` where it was not read.
+    pub fn conclude(mut self, evidence: Option<Evidence>) -> Concluded<'a> {
+        let index_was_read = evidence.is_some();
+        self.run.evidence = evidence.unwrap_or_default();
+        self.run.walk(&PIPELINE[REQUEST_STEPS..LAST]);
+        Concluded { run: self.run, index_was_read }
+    }
+}
+
+/// A lookup with its answer, not yet delivered.
+pub struct Concluded<'a> {
+    run: Run<'a>,
+    index_was_read: bool,
+}
+
+impl<'a> Concluded<'a> {
+    /// The decision, where `elapsed_ns` since arrival leaves time to deliver it, else `TIMEOUT`; and the input that was
+    /// looked up, for the credit.
+    pub fn deliver(mut self, elapsed_ns: i64) -> (Decision, Input<'a>) {
+        self.run.arrival.elapsed_ns = elapsed_ns;
+        self.run.expire();
+        let (reason, decided_by) = self.run.answer.unwrap_or((Reason::NoHint, GateId::Answer));
+        let decision = Decision {
+            reason,
+            decided_by,
+            because: self.run.because,
+            steps: self.run.steps,
+            candidates: self.run.candidates,
+            affinity: self.run.affinity,
+            roster: self.run.evidence.roster,
+            index_was_read: self.index_was_read,
+            tokens: self.run.tokens,
+        };
+        (decision, self.run.input)
+    }
+}
+
+impl Run<'_> {
+    fn walk(&mut self, steps: &'static [PipelineStep]) {
+        for step in steps {
+            let verdict = match self.answer {
+                Some(_) => Verdict::skipped(Cause::AlreadyDecided),
+                None => (step.check)(self),
+            };
+            self.take(step, verdict);
+        }
+    }
+
+    /// The last step: a deadline that ran out stands above whatever was decided.
+    fn expire(&mut self) {
+        let last = &PIPELINE[LAST];
+        if self.answer.is_some_and(|(reason, _)| reason == Reason::Timeout) {
+            return self.take(last, Verdict::skipped(Cause::AlreadyDecided));
+        }
+        let verdict = (last.check)(self);
+        if matches!(verdict.outcome, Outcome::Decided(_)) {
+            if let Some(step) = self.steps.iter_mut().find(|step| matches!(step.outcome, Outcome::Decided(_)))
+            {
+                step.outcome = Outcome::Downgraded;
+                step.cause = Some(Cause::TimedOut);
+            }
+            self.drop_result(last.gate);
+            self.affinity = None;
+        }
+        self.take(last, verdict);
+    }
+
+    /// Records a verdict and moves the run by it.
+    fn take(&mut self, step: &PipelineStep, verdict: Verdict) {
+        match verdict.outcome {
+            Outcome::Decided(reason) => {
+                if !matches!(step.gate, GateId::Affinity | GateId::Answer) {
+                    self.because = step.gate;
+                }
+                self.answer = Some((reason, step.gate));
+            }
+            Outcome::Downgraded => self.drop_result(step.gate),
+            Outcome::Passed | Outcome::Filtered | Outcome::Skipped => {}
+        }
+        self.steps.push(Step {
+            gate: step.gate,
+            stage: step.stage,
+            outcome: verdict.outcome,
+            cause: verdict.cause,
+            values: verdict.values,
+        });
+    }
+
+    /// A gate found a result.
+    pub(super) fn find(&mut self, gate: GateId, found: Found, candidates: Vec<Candidate>) {
+        self.found = found;
+        self.candidates = candidates;
+        self.because = gate;
+    }
+
+    fn drop_result(&mut self, gate: GateId) {
+        self.found = Found::Nothing;
+        self.because = gate;
+        for candidate in self.remaining() {
+            candidate.filtered_by = Some(gate);
+        }
+    }
+
+    /// Candidates that no gate removed.
+    pub(super) fn remaining(&mut self) -> impl Iterator<Item = &mut Candidate> {
+        self.candidates.iter_mut().filter(|candidate| candidate.filtered_by.is_none())
+    }
+
+    /// Removes the candidates that `keep` refuses; how many were removed and how many are left.
+    pub(super) fn retain(
+        &mut self,
+        gate: GateId,
+        mut keep: impl FnMut(&Candidate) -> bool,
+    ) -> (usize, usize) {
+        let (mut removed, mut left) = (0, 0);
+        for candidate in self.remaining() {
+            if keep(candidate) {
+                left += 1;
+            } else {
+                candidate.filtered_by = Some(gate);
+                removed += 1;
+            }
+        }
+        (removed, left)
+    }
+}

@@ -1,0 +1,169 @@
+//! The record of one run: what each gate found, what was considered, and the answer read off it.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::{Cause, GateId, Reason, Roster, Stage};
+use crate::model::{ReplicaId, Tier};
+
+/// What a gate did.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Outcome {
+    /// Let the request or the result through.
+    Passed,
+    /// Removed some candidates; others remain.
+    Filtered,
+    /// Removed the result; a later gate may still answer.
+    Downgraded,
+    /// Gave the final answer.
+    Decided(Reason),
+    /// Had nothing to do.
+    Skipped,
+}
+
+impl Outcome {
+    /// Stable name.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Filtered => "filtered",
+            Self::Downgraded => "downgraded",
+            Self::Decided(_) => "decided",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+/// One gate's part of the run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Step {
+    /// The gate.
+    pub gate: GateId,
+    /// Where in the pipeline it ran; `minimum-prefix-tokens` and `deadline` run twice.
+    pub stage: Stage,
+    /// What it did.
+    pub outcome: Outcome,
+    /// Why, where that needs saying.
+    pub cause: Option<Cause>,
+    /// The values it compared.
+    pub values: SmallVec<[Value; 2]>,
+}
+
+/// A value that a gate compared.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Value {
+    /// What it is, unit last.
+    pub name: &'static str,
+    /// How much.
+    pub number: Number,
+}
+
+/// A compared value.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Number {
+    /// A count of something.
+    Count(i64),
+    /// A score or a rate.
+    Real(f32),
+    /// A span of time, in nanoseconds.
+    Span(i64),
+    /// A part of the request, by name.
+    Field(&'static str),
+}
+
+/// A replica that was considered, with every factor of its score.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Candidate {
+    /// Position in the roster.
+    pub member: u32,
+    /// Blocks of the leading run; 0 for an exact match or a warm replica.
+    pub blocks: u32,
+    /// Tokens matched; 0 for a warm replica.
+    pub matched_tokens: i32,
+    /// Freshness of a match, hit rate of a warm replica: 0..1.
+    pub probability: f32,
+    /// Freshness of a match, recency of a warm replica's statistics: 0..1.
+    pub decay: f32,
+    /// 0..1.
+    pub pressure_factor: f32,
+    /// 1 or more.
+    pub slo_bias: f32,
+    /// 0..1; 1 for a warm replica.
+    pub distinguishing_power: f32,
+    /// The product that ranks.
+    pub score: f32,
+    /// Coldest tier of the run; `Unknown` for a warm replica.
+    pub tier: Tier,
+    /// The gate that removed it.
+    pub filtered_by: Option<GateId>,
+}
+
+/// One replica of the delivered answer.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Hint<'a> {
+    /// Who.
+    pub replica: &'a ReplicaId,
+    /// The product that ranks; 0 for an affinity hint.
+    pub score: f32,
+    /// Tokens matched.
+    pub matched_tokens: i32,
+    /// 0..1.
+    pub probability: f32,
+    /// Coldest tier of the match.
+    pub tier: Tier,
+}
+
+/// The whole record: the answer and how it came about.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Decision {
+    /// The answer's code.
+    pub reason: Reason,
+    /// The gate that gave it.
+    pub decided_by: GateId,
+    /// The gate that is the cause of it: the one that found the result, or the one that took it away.
+    pub because: GateId,
+    /// One step for each gate, in pipeline order.
+    pub steps: Vec<Step>,
+    /// Every replica that was considered, best first.
+    pub candidates: Vec<Candidate>,
+    /// The replica that affinity picked.
+    pub affinity: Option<u32>,
+    /// The replicas that members refer to.
+    pub roster: Arc<Roster>,
+    /// Whether the index was read.
+    pub index_was_read: bool,
+    /// Tokens of the prompt, where they were made here from text.
+    pub tokens: Vec<u32>,
+}
+
+impl Decision {
+    /// The replicas of the answer, best first; empty where there is no hint.
+    pub fn hints(&self) -> impl Iterator<Item = Hint<'_>> {
+        let ranked = self.delivered().filter_map(|candidate| {
+            Some(Hint {
+                replica: self.roster.get(candidate.member)?,
+                score: candidate.score,
+                matched_tokens: candidate.matched_tokens,
+                probability: candidate.probability,
+                tier: candidate.tier,
+            })
+        });
+        let stable = self.affinity.filter(|_| self.reason == Reason::AffinityHint).and_then(|member| {
+            Some(Hint {
+                replica: self.roster.get(member)?,
+                score: 0.0,
+                matched_tokens: 0,
+                probability: 0.0,
+                tier: Tier::Unknown,
+            })
+        });
+        ranked.chain(stable)
+    }
+
+    /// The candidates of a delivered ranking: prefix match or warm replicas.
+    pub fn delivered(&self) -> impl Iterator<Item = &Candidate> {
+        let ranked = matches!(self.reason, Reason::PrefixMatch | Reason::TenantHot);
+        self.candidates.iter().filter(move |candidate| ranked && candidate.filtered_by.is_none())
+    }
+}

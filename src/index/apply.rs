@@ -1,0 +1,156 @@
+//! State updates.
+
+use super::ingest::{check_entry, check_update, clean_rate, clean_version};
+use super::names::Stats;
+use super::state::{Block, State};
+use super::{DropCause, EvictionCounts, Index, Section, not_later};
+use crate::decision::StatsSeen;
+use crate::model::{PrefixEntry, ReplicaStats, StateUpdate, Timestamp};
+
+/// What became of an update.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Applied {
+    /// Blocks stored or refreshed.
+    pub blocks: u64,
+    /// What was dropped, in the order it was met: the whole update, a prefix entry, or all prefixes of it.
+    pub dropped: Vec<DropCause>,
+    /// What had to go for it.
+    pub evicted: EvictionCounts,
+}
+
+impl Index {
+    /// Applies a delta that arrived at `now`.
+    ///
+    /// Each block is one step: a lookup beside it may see the head of a chain before its tail, never the reverse.
+    pub fn apply_update(&self, update: &StateUpdate<'_>, now: Timestamp) -> Applied {
+        let mut applied = Applied::default();
+        if let Err(cause) = check_update(update, &self.limits) {
+            applied.dropped.push(cause);
+            return applied;
+        }
+        let at = not_later(update.at, now);
+        if !self.apply_member(update, at, now) {
+            applied.dropped.push(DropCause::TooManyReplicas);
+            return applied;
+        }
+        if update.scheme.is_empty() {
+            if !update.prefixes.is_empty() {
+                applied.dropped.push(DropCause::MissingScheme);
+            }
+            return applied;
+        }
+        let mut writer = Writer { index: self, update, at, now, section: None, target: None };
+        for entry in &update.prefixes {
+            match check_entry(entry, &self.limits) {
+                Ok(()) => writer.store(entry, &mut applied),
+                Err(cause) => applied.dropped.push(cause),
+            }
+        }
+        writer.end();
+        applied
+    }
+
+    /// Liveness and statistics; whether the index takes the replica.
+    fn apply_member(&self, update: &StateUpdate<'_>, at: Timestamp, now: Timestamp) -> bool {
+        let mut section = self.section();
+        let scope = section.ensure_scope(update.tenant, update.model);
+        let member = section.ensure_member(scope, update.replica, now);
+        if let (Some(member), Some(stats)) = (member, &update.stats) {
+            let stats = clean(stats, at, &self.limits);
+            let held = &mut section.members[member].stats;
+            if held.as_ref().is_none_or(|held| held.seen.reported_at <= at) {
+                *held = Some(stats);
+            }
+        }
+        section.end();
+        member.is_some()
+    }
+}
+
+fn clean(stats: &ReplicaStats<'_>, at: Timestamp, limits: &crate::model::Limits) -> Stats {
+    Stats {
+        seen: StatsSeen {
+            hit_rate: clean_rate(stats.hit_rate),
+            pressure: clean_rate(stats.pressure),
+            reported_at: at,
+        },
+        cache_memory_bytes: stats.cache_memory_bytes,
+        client_version: Box::from(clean_version(stats, limits)),
+        t2_hit_tokens: stats.t2_hit_tokens,
+        t2_query_tokens: stats.t2_query_tokens,
+    }
+}
+
+/// Stores the blocks of one update in bounded critical sections.
+struct Writer<'a> {
+    index: &'a Index,
+    update: &'a StateUpdate<'a>,
+    at: Timestamp,
+    now: Timestamp,
+    section: Option<Section<'a>>,
+    /// Partition and member of the running section, for the adapter they were looked up for.
+    target: Option<(&'a str, u32, u32)>,
+}
+
+impl<'a> Writer<'a> {
+    /// A chain gives one key a block, with the cumulative token count; a hash beside it is one key more.
+    fn store(&mut self, entry: &PrefixEntry<'a>, applied: &mut Applied) {
+        let adapter = if entry.adapter.is_empty() { self.update.adapter } else { entry.adapter };
+        let mut tokens = 0_i32;
+        for (hash, count) in entry.block_hashes.iter().zip(entry.block_token_counts) {
+            tokens = tokens.saturating_add(*count);
+            self.store_block(adapter, hash, tokens, entry, applied);
+        }
+        if !entry.prefix_hash.is_empty() {
+            self.store_block(adapter, entry.prefix_hash, entry.token_count, entry, applied);
+        }
+    }
+
+    fn store_block(
+        &mut self,
+        adapter: &'a str,
+        hash: &[u8],
+        tokens: i32,
+        entry: &PrefixEntry<'_>,
+        applied: &mut Applied,
+    ) {
+        let block = Block { hash, tokens, tier: entry.tier, at_ns: self.at.as_ns() };
+        let (update, now) = (self.update, self.now);
+        let mut section = self.section.take().unwrap_or_else(|| self.index.section());
+        let target = match self.target {
+            Some((held, partition, member)) if held == adapter => Some((partition, member)),
+            _ => locate(&mut section, update, adapter, now),
+        };
+        let Some((partition, member)) = target else {
+            applied.dropped.push(DropCause::TooManyReplicas);
+            self.target = None;
+            return section.end();
+        };
+        self.target = Some((adapter, partition, member));
+        section.upsert(partition, member, block);
+        applied.blocks += 1;
+        let tenant = section.tenant_of_partition(partition);
+        applied.evicted.quota_keys += section.enforce_quota(tenant, u64::MAX);
+        section.enforce_caps(now, &mut applied.evicted);
+        if section.is_full() {
+            // What was looked up may be gone when the next section begins.
+            self.target = None;
+            section.end();
+        } else {
+            self.section = Some(section);
+        }
+    }
+
+    fn end(self) {
+        if let Some(section) = self.section {
+            section.end();
+        }
+    }
+}
+
+fn locate(state: &mut State, update: &StateUpdate<'_>, adapter: &str, now: Timestamp) -> Option<(u32, u32)> {
+    let scope = state.ensure_scope(update.tenant, update.model);
+    let member = state.ensure_member(scope, update.replica, now)?;
+    let partition = state.ensure_partition(scope, update.scheme, adapter);
+    Some((partition, member))
+}

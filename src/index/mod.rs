@@ -1,0 +1,205 @@
+//! The index: which replica holds which block of which prefix, and what is known of each replica.
+//!
+//! Key: (tenant, model, hash scheme, adapter, hash); value for each replica: tokens, last seen, tier. One lock guards
+//! all of it, so that a lookup sees one instant. Writers hold it for a bounded number of blocks at a time: a report, a
+//! sweep, a clearing or an eviction pass is many short critical sections, and a lookup waits for one of them at most.
+
+mod apply;
+mod arena;
+mod credit;
+mod entry;
+mod events;
+mod ingest;
+mod names;
+mod order;
+mod read;
+mod report;
+mod state;
+mod sweep;
+
+use hashbrown::HashMap;
+use parking_lot::{RwLock, RwLockWriteGuard};
+
+pub use apply::Applied;
+pub use events::EventApplied;
+pub use ingest::DropCause;
+pub use report::{CacheState, DomainFacts, IndexGauges, ReplicaState};
+pub use sweep::Swept;
+
+use self::state::State;
+use crate::model::{Eviction, Limits, TenantId, Timestamp};
+
+/// Blocks that one critical section touches at most; a lookup waits for no more.
+pub const BLOCKS_PER_SECTION: u64 = 256;
+
+/// Under LFU, entries last seen more recently than this go last.
+const LFU_GRACE_NS: i64 = 60_000_000_000;
+
+/// What a policy says to the index about one tenant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TenantSettings {
+    /// Nanoseconds an entry lives after its last report; above 0.
+    pub ttl_ns: i64,
+    /// Victim order over the cap.
+    pub eviction: Eviction,
+    /// Distinct keys; `u64::MAX` is no bound.
+    pub max_keys: u64,
+}
+
+impl Default for TenantSettings {
+    fn default() -> Self {
+        Self { ttl_ns: 30 * 60 * 1_000_000_000, eviction: Eviction::Lru, max_keys: u64::MAX }
+    }
+}
+
+/// Bounds of the index.
+#[derive(Clone, Copy, Debug)]
+pub struct IndexConfig {
+    /// Replica entries.
+    pub max_entries: u64,
+    /// Bytes, by the index's own count.
+    pub max_memory_bytes: u64,
+    /// Replicas of one (tenant, model).
+    pub max_replicas_per_scope: usize,
+    /// Replicas of all (tenant, model), those without entries included.
+    pub max_replica_records: usize,
+    /// A replica without entries that has not been heard of for this long is forgotten, in nanoseconds.
+    pub forget_replica_after_ns: i64,
+    /// Limits of one update.
+    pub limits: Limits,
+    /// Settings of tenants without a policy.
+    pub default_settings: TenantSettings,
+}
+
+impl Default for IndexConfig {
+    fn default() -> Self {
+        Self {
+            max_entries: 1_000_000,
+            max_memory_bytes: u64::MAX,
+            max_replicas_per_scope: 16_384,
+            max_replica_records: 65_536,
+            forget_replica_after_ns: 30 * 60 * 1_000_000_000,
+            limits: Limits::default(),
+            default_settings: TenantSettings::default(),
+        }
+    }
+}
+
+/// What went, and why.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct EvictionCounts {
+    /// Entries evicted over the cap, in LRU order.
+    pub cap_lru: u64,
+    /// Entries evicted over the cap, in LFU order.
+    pub cap_lfu: u64,
+    /// Distinct keys evicted over the tenant's quota.
+    pub quota_keys: u64,
+}
+
+/// The fleet-wide index.
+pub struct Index {
+    state: RwLock<State>,
+    limits: Limits,
+}
+
+impl Index {
+    /// An empty index.
+    pub fn new(config: IndexConfig) -> Self {
+        // Positions are 32 bits with one value for none; beyond that the cap is the bound.
+        let max_entries = config.max_entries.min(u64::from(u32::MAX) - 1);
+        Self { state: RwLock::new(State::new(IndexConfig { max_entries, ..config })), limits: config.limits }
+    }
+
+    /// Replaces the settings of all tenants; `quotas` that became smaller take effect before this returns.
+    ///
+    /// Returns the distinct keys evicted, by tenant.
+    pub fn set_tenant_settings(
+        &self,
+        default: TenantSettings,
+        by_tenant: HashMap<TenantId, TenantSettings>,
+    ) -> Vec<(TenantId, u64)> {
+        let tenants: Vec<TenantId> = {
+            let mut state = self.state.write();
+            state.config.default_settings = default;
+            state.settings = by_tenant;
+            let tenants: Vec<(TenantId, u32)> =
+                state.tenant_by_id.iter().map(|(id, at)| (id.clone(), *at)).collect();
+            for (id, at) in &tenants {
+                state.tenants[*at].settings = state.settings.get(id).copied().unwrap_or(default);
+            }
+            tenants.into_iter().map(|(id, _)| id).collect()
+        };
+        let mut evicted = Vec::new();
+        for id in tenants {
+            let count = self.enforce_quota(&id);
+            if count > 0 {
+                evicted.push((id, count));
+            }
+        }
+        evicted
+    }
+
+    fn enforce_quota(&self, tenant: &TenantId) -> u64 {
+        let mut total = 0;
+        loop {
+            let mut section = self.section();
+            let Some(at) = section.tenant_by_id.get(tenant).copied() else { return total };
+            let removed = section.enforce_quota(at, BLOCKS_PER_SECTION);
+            section.end();
+            total += removed;
+            if removed < BLOCKS_PER_SECTION {
+                return total;
+            }
+        }
+    }
+
+    /// Keys, entries and orders touched by writes so far: the cost of an operation, free of clocks.
+    pub fn work(&self) -> u64 {
+        self.state.read().work
+    }
+
+    /// Opens a critical section.
+    fn section(&self) -> Section<'_> {
+        let state = self.state.write();
+        let start = state.work;
+        Section { state, start }
+    }
+}
+
+/// A critical section of a write. It ends by itself; names and rosters are put in order then.
+struct Section<'a> {
+    state: RwLockWriteGuard<'a, State>,
+    start: u64,
+}
+
+impl Section<'_> {
+    /// Whether it has touched as many blocks as it may.
+    fn is_full(&self) -> bool {
+        self.state.work - self.start >= BLOCKS_PER_SECTION
+    }
+
+    /// Ends the section and lets waiting lookups in first.
+    fn end(mut self) {
+        self.state.settle();
+        RwLockWriteGuard::unlock_fair(self.state);
+    }
+}
+
+impl std::ops::Deref for Section<'_> {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        &self.state
+    }
+}
+
+impl std::ops::DerefMut for Section<'_> {
+    fn deref_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
+}
+
+/// The time a producer gave, never later than the server's: a skewed clock must not keep entries for ever.
+fn not_later(at: Option<Timestamp>, now: Timestamp) -> Timestamp {
+    at.map_or(now, |at| at.min(now))
+}

@@ -1,0 +1,148 @@
+//! The named levels above the keys: tenant, scope (tenant, model), domain (tenant, model, hash scheme), partition
+//! (domain, adapter), member (scope, replica). Each is interned once; keys and entries refer to positions.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hashbrown::HashMap;
+
+use super::TenantSettings;
+use super::arena::NONE;
+use super::order::Order;
+use crate::decision::{Roster, StatsSeen};
+use crate::model::{AdapterId, HashScheme, ModelId, ReplicaId, TenantId, Timestamp};
+
+#[derive(Debug, Default)]
+pub(super) struct Tenant {
+    pub(super) id: Option<TenantId>,
+    pub(super) settings: TenantSettings,
+    pub(super) scopes: HashMap<ModelId, u32>,
+    pub(super) keys: u64,
+    pub(super) entries: u64,
+    /// `entries` as the ranking of tenants by size last saw it.
+    pub(super) listed_entries: u64,
+    pub(super) size_is_dirty: bool,
+    /// Entries by delivered hits, each lane by age; LRU has lane 0 only.
+    pub(super) lanes: BTreeMap<u32, Order>,
+    /// Keys by the time of their last report.
+    pub(super) keys_by_age: Order,
+    /// Sweep epoch in which hits were last halved.
+    pub(super) halved_epoch: u32,
+    /// Lane that a halving in progress has reached; 0 where none is.
+    pub(super) halving_from: u32,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Scope {
+    pub(super) tenant: u32,
+    pub(super) model: Option<ModelId>,
+    pub(super) domains: HashMap<HashScheme, u32>,
+    pub(super) members: HashMap<ReplicaId, u32>,
+    pub(super) keys: u64,
+    pub(super) entries: u64,
+    pub(super) hot: HotKeys,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Domain {
+    pub(super) scope: u32,
+    pub(super) scheme: Option<HashScheme>,
+    pub(super) partitions: HashMap<AdapterId, u32>,
+    pub(super) keys: u64,
+    /// Entries of each member.
+    pub(super) serving: HashMap<u32, u64>,
+    /// The members of `serving` in the order of their ids, and each one's place.
+    pub(super) roster: Arc<Roster>,
+    pub(super) places: HashMap<u32, u32>,
+    pub(super) by_place: Vec<u32>,
+    pub(super) roster_is_dirty: bool,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Partition {
+    pub(super) domain: u32,
+    pub(super) adapter: Option<AdapterId>,
+    pub(super) keys: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) scope: u32,
+    pub(super) replica: Option<ReplicaId>,
+    pub(super) entries: u64,
+    /// First and last of its entries, oldest insertion first.
+    pub(super) first: u32,
+    pub(super) last: u32,
+    /// Entries in each partition: where an eviction without a partition has to look.
+    pub(super) partitions: HashMap<u32, u64>,
+    pub(super) stats: Option<Stats>,
+    pub(super) heard: Timestamp,
+    /// Time under which it is listed among the members without entries.
+    pub(super) idle_since: Option<i64>,
+}
+
+impl Default for Member {
+    fn default() -> Self {
+        Self {
+            scope: NONE,
+            replica: None,
+            entries: 0,
+            first: NONE,
+            last: NONE,
+            partitions: HashMap::new(),
+            stats: None,
+            heard: Timestamp::MIN,
+            idle_since: None,
+        }
+    }
+}
+
+/// Statistics of a member, cleaned.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Stats {
+    pub(super) seen: StatsSeen,
+    pub(super) cache_memory_bytes: i64,
+    pub(super) client_version: Box<str>,
+    pub(super) t2_hit_tokens: i64,
+    pub(super) t2_query_tokens: i64,
+}
+
+/// Number of keys hit in the running sweep epoch and in the one before; kept without a lock, since a lookup that was
+/// delivered marks its keys while others read.
+#[derive(Debug, Default)]
+pub(super) struct HotKeys {
+    /// By epoch modulo 2: the epoch in the high half, the count in the low half.
+    slots: [AtomicU64; 2],
+}
+
+impl HotKeys {
+    /// A key moves from `old` (its last hit's epoch, 0 for none) to `new`; `new` 0 removes it.
+    pub(super) fn shift(&self, old: u32, new: u32, current: u32) {
+        if old != 0 && current.saturating_sub(old) <= 1 {
+            self.change(old, |count| count.saturating_sub(1));
+        }
+        if new != 0 {
+            self.change(new, |count| count.saturating_add(1));
+        }
+    }
+
+    fn change(&self, epoch: u32, step: impl Fn(u32) -> u32) {
+        let slot = &self.slots[epoch as usize % 2];
+        let _ = slot.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |packed| {
+            let held = (packed >> 32) as u32;
+            let count = if held == epoch { packed as u32 } else { 0 };
+            Some(u64::from(epoch) << 32 | u64::from(step(count)))
+        });
+    }
+
+    /// Keys hit in `current` or the epoch before.
+    pub(super) fn count(&self, current: u32) -> u64 {
+        self.slots
+            .iter()
+            .map(|slot| slot.load(Ordering::Relaxed))
+            .filter(|packed| current.saturating_sub((packed >> 32) as u32) <= 1)
+            .map(|packed| packed & u64::from(u32::MAX))
+            .sum()
+    }
+}

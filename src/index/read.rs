@@ -1,0 +1,163 @@
+//! One read for one lookup.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::Index;
+use super::entry::Entry;
+use super::names::Domain;
+use super::state::State;
+use crate::decision::{ChainCounts, Evidence, Holder, Input, Query, Warm};
+use crate::model::{HashList, Tier, Timestamp};
+
+impl Index {
+    /// What the index knows of `query`, at one instant.
+    pub fn read(&self, query: &Query<'_>) -> Evidence {
+        let state = self.state.read();
+        let mut evidence = Evidence { index_is_empty: state.entries.len() == 0, ..Evidence::default() };
+        let Some(tenant) = state.tenant_by_id.get(query.tenant) else { return evidence };
+        let tenant = &state.tenants[*tenant];
+        evidence.tenant_is_known = tenant.entries > 0;
+        let Some(scope) = tenant.scopes.get(query.model) else { return evidence };
+        let scope = &state.scopes[*scope];
+        evidence.model_is_known = scope.entries > 0;
+        let Some(domain) = scope.domains.get(query.scheme) else { return evidence };
+        let domain = &state.domains[*domain];
+        evidence.roster = Arc::clone(&domain.roster);
+        if let Some(partition) = domain.partitions.get(query.adapter) {
+            evidence.holders = holders(&state, domain, *partition, query);
+        }
+        if query.wants_warm && evidence.holders.is_empty() {
+            evidence.warm = warm(&state, domain);
+        }
+        if query.wants_heard {
+            evidence.heard = domain.by_place.iter().map(|member| state.members[*member].heard).collect();
+        }
+        evidence
+    }
+}
+
+fn holders(state: &State, domain: &Domain, partition: u32, query: &Query<'_>) -> Vec<Holder> {
+    let fresh = Fresh { now: query.now, ttl_ns: query.ttl_ns };
+    let runs = match query.input {
+        Input::Chain { hashes, counts } => chain_runs(state, partition, hashes.list(), *counts, fresh),
+        Input::Exact(hash) => exact_runs(state, partition, hash.as_bytes(), fresh),
+        Input::Nothing => SmallVec::new(),
+    };
+    runs.into_iter()
+        .filter(|run| run.tokens > 0)
+        .filter_map(|run| {
+            Some(Holder {
+                member: *domain.places.get(&run.member)?,
+                blocks: run.blocks,
+                matched_tokens: run.tokens,
+                last_seen: Timestamp::from_ns(run.last_seen_ns),
+                tier: run.tier,
+                stats: state.members[run.member].stats.as_ref().map(|stats| stats.seen),
+            })
+        })
+        .collect()
+}
+
+#[derive(Clone, Copy)]
+struct Fresh {
+    now: Timestamp,
+    ttl_ns: i64,
+}
+
+impl Fresh {
+    fn holds(self, entry: &Entry) -> bool {
+        Timestamp::from_ns(entry.last_seen_ns).age_ns(self.now) < self.ttl_ns
+    }
+}
+
+/// What one member holds of the request, so far.
+#[derive(Clone, Copy)]
+struct Run {
+    member: u32,
+    blocks: u32,
+    tokens: i32,
+    last_seen_ns: i64,
+    tier: Tier,
+}
+
+type Runs = SmallVec<[Run; 16]>;
+
+fn exact_runs(state: &State, partition: u32, hash: &[u8], fresh: Fresh) -> Runs {
+    let Some(key) = state.find_key(partition, hash) else { return Runs::new() };
+    let entries = state.keys[key].holders.iter().map(|holding| &state.entries[holding.entry]);
+    entries
+        .filter(|entry| fresh.holds(entry))
+        .map(|entry| Run {
+            member: entry.member,
+            blocks: 0,
+            tokens: entry.tokens,
+            last_seen_ns: entry.last_seen_ns,
+            tier: entry.tier,
+        })
+        .collect()
+}
+
+/// The longest leading run of each holder of block 0. `live` and the holders of a key are both sorted by member, so
+/// that each block is one merge; a member that drops out is finished and cannot come back.
+fn chain_runs(
+    state: &State,
+    partition: u32,
+    hashes: HashList<'_>,
+    counts: ChainCounts<'_>,
+    fresh: Fresh,
+) -> Runs {
+    let mut live = Runs::new();
+    let mut finished = Runs::new();
+    let mut tokens = 0_i32;
+    for (at, hash) in hashes.iter().enumerate() {
+        let Some(key) = state.find_key(partition, hash) else { break };
+        tokens = tokens.saturating_add(counts.get(at));
+        let mut entries = state.keys[key]
+            .holders
+            .iter()
+            .map(|holding| &state.entries[holding.entry])
+            .filter(|entry| fresh.holds(entry))
+            .peekable();
+        if at == 0 {
+            live.extend(entries.map(|entry| Run {
+                member: entry.member,
+                blocks: 1,
+                tokens,
+                last_seen_ns: entry.last_seen_ns,
+                tier: entry.tier,
+            }));
+        } else {
+            live.retain(|run| {
+                while entries.next_if(|entry| entry.member < run.member).is_some() {}
+                let Some(entry) = entries.next_if(|entry| entry.member == run.member) else {
+                    finished.push(*run);
+                    return false;
+                };
+                run.blocks += 1;
+                run.tokens = tokens;
+                run.last_seen_ns = run.last_seen_ns.min(entry.last_seen_ns);
+                run.tier = run.tier.max(entry.tier);
+                true
+            });
+        }
+        if live.is_empty() {
+            break;
+        }
+    }
+    finished.extend(live);
+    finished
+}
+
+fn warm(state: &State, domain: &Domain) -> Vec<Warm> {
+    domain
+        .by_place
+        .iter()
+        .zip(0..)
+        .filter_map(|(member, place)| {
+            let stats = state.members[*member].stats.as_ref()?;
+            Some(Warm { member: place, stats: stats.seen })
+        })
+        .collect()
+}

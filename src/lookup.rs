@@ -1,0 +1,208 @@
+//! The one join of policy, decision and index: every lookup of every door, replay and offline command runs through it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use hashbrown::HashMap;
+
+use crate::decision::{Arrival, Candidate, Decision, InputResolver, Query, Reason, Settings, plan};
+use crate::hash::fingerprint_chain;
+use crate::index::{DomainFacts, Index, IndexConfig, TenantSettings};
+use crate::model::{
+    Eviction, Limits, LookupRequest, PrefixHash, RankerKnobs, ReplicaId, ResolvedPolicy, Sourced, TenantId,
+    Timestamp, duration_ns,
+};
+use crate::policy::{PolicySet, PolicyStore};
+
+/// What a router is made of.
+#[derive(Clone, Debug)]
+pub struct RouterConfig {
+    /// Bounds of the index.
+    pub index: IndexConfig,
+    /// Policies in force at start.
+    pub policies: PolicySet,
+    /// Ranking settings.
+    pub ranker: RankerKnobs,
+    /// Lookups in flight above which further ones are shed; 0 is no limit.
+    pub max_in_flight: Sourced<u64>,
+}
+
+/// The index with everything that a lookup needs beside it.
+pub struct Router {
+    index: Index,
+    policies: PolicyStore,
+    ranker: Arc<RankerKnobs>,
+    limits: Limits,
+    max_in_flight: Sourced<u64>,
+}
+
+/// How a lookup came in.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    /// The instant that ages are taken at.
+    pub now: Timestamp,
+    /// Nanoseconds from arrival to the caller's deadline.
+    pub deadline_ns: Option<i64>,
+    /// Lookups in flight, this one included.
+    pub in_flight: u64,
+    /// Runs since arrival.
+    pub watch: Stopwatch,
+}
+
+impl Call {
+    /// A lookup on a virtual clock: no deadline, no load, no time passes.
+    pub fn at(now: Timestamp) -> Self {
+        Self { now, deadline_ns: None, in_flight: 1, watch: Stopwatch::Still }
+    }
+}
+
+/// Time since a lookup arrived.
+#[derive(Clone, Copy, Debug)]
+pub enum Stopwatch {
+    /// Runs since the instant.
+    Since(Instant),
+    /// Stands still: what a replay decides must not depend on the machine.
+    Still,
+}
+
+impl Stopwatch {
+    /// Nanoseconds since arrival.
+    pub fn elapsed_ns(self) -> i64 {
+        match self {
+            Self::Since(start) => duration_ns(start.elapsed()),
+            Self::Still => 0,
+        }
+    }
+}
+
+/// A decision, with the settings it was made under.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// The decision.
+    pub decision: Decision,
+    /// What held for it.
+    pub settings: Settings,
+    /// What the index knew around it.
+    pub facts: DomainFacts,
+}
+
+impl Router {
+    /// A router with an empty index.
+    pub fn new(config: RouterConfig) -> Self {
+        let (default_settings, by_tenant) = index_settings(&config.policies);
+        let index = Index::new(IndexConfig { default_settings, ..config.index });
+        index.set_tenant_settings(default_settings, by_tenant);
+        Self {
+            index,
+            policies: PolicyStore::new(config.policies),
+            ranker: Arc::new(config.ranker),
+            limits: config.index.limits,
+            max_in_flight: config.max_in_flight,
+        }
+    }
+
+    /// The index: updates, events and sweeps go to it directly.
+    pub fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// The policies in force.
+    pub fn policies(&self) -> Arc<PolicySet> {
+        self.policies.current()
+    }
+
+    /// Puts `set` in force, for lookups first and then for the index. Returns distinct keys evicted, by tenant.
+    pub fn replace_policies(&self, set: PolicySet) -> Vec<(TenantId, u64)> {
+        let (default, by_tenant) = index_settings(&set);
+        self.policies.replace(set);
+        self.index.set_tenant_settings(default, by_tenant)
+    }
+
+    /// Answers a lookup and credits what is delivered.
+    pub fn route(&self, request: &LookupRequest<'_>, call: Call) -> Decision {
+        let settings = self.settings(request.tenant);
+        self.decide(request, &settings, call, true)
+    }
+
+    /// The answer that [`Self::route`] would give, and what it was made of; credits nothing.
+    pub fn explain(&self, request: &LookupRequest<'_>, call: Call) -> Explained {
+        let settings = self.settings(request.tenant);
+        let decision = self.decide(request, &settings, call, false);
+        let facts = self.index.facts(request.tenant, request.model, request.scheme);
+        Explained { decision, settings, facts }
+    }
+
+    fn settings(&self, tenant: &str) -> Settings {
+        Settings {
+            policy: self.policies.policy_of(tenant),
+            ranker: Arc::clone(&self.ranker),
+            limits: self.limits,
+            max_in_flight: self.max_in_flight.clone(),
+        }
+    }
+
+    fn decide(
+        &self,
+        request: &LookupRequest<'_>,
+        settings: &Settings,
+        call: Call,
+        credits: bool,
+    ) -> Decision {
+        let arrival = Arrival {
+            now: call.now,
+            elapsed_ns: call.watch.elapsed_ns(),
+            deadline_ns: call.deadline_ns,
+            in_flight: call.in_flight,
+        };
+        let plan = plan(request, settings, &Tokens, arrival);
+        let evidence = plan.query().map(|query| self.index.read(&query));
+        let concluded = plan.conclude(evidence);
+        if !credits {
+            return concluded.deliver(call.watch.elapsed_ns()).0;
+        }
+        let (decision, input) = concluded.deliver(call.watch.elapsed_ns());
+        if decision.reason == Reason::PrefixMatch {
+            let query = Query {
+                tenant: request.tenant,
+                model: request.model,
+                scheme: request.scheme,
+                adapter: request.adapter,
+                input: &input,
+                now: call.now,
+                ttl_ns: settings.policy.ttl_ns.value,
+                wants_warm: false,
+                wants_heard: false,
+            };
+            let delivered: Vec<(&ReplicaId, u32)> = decision
+                .delivered()
+                .filter_map(|Candidate { member, blocks, .. }| Some((decision.roster.get(*member)?, *blocks)))
+                .collect();
+            self.index.credit(&query, &delivered, settings.policy.eviction.value == Eviction::Lfu);
+        }
+        decision
+    }
+}
+
+/// What the index needs of the policies: the settings of tenants without one, and of those with one.
+fn index_settings(set: &PolicySet) -> (TenantSettings, HashMap<TenantId, TenantSettings>) {
+    let settings = |policy: &ResolvedPolicy| TenantSettings {
+        ttl_ns: policy.ttl_ns.value,
+        eviction: policy.eviction.value,
+        max_keys: policy.max_index_entries.value,
+    };
+    let by_tenant = set.iter().map(|(tenant, policy)| (tenant.clone(), settings(policy)));
+    (settings(set.default_policy()), by_tenant.collect())
+}
+
+/// Tokens are fingerprinted here; no tokenizer is loaded.
+struct Tokens;
+
+impl InputResolver for Tokens {
+    fn chain(&self, tokens: &[u32], block_size: u32) -> Vec<PrefixHash> {
+        fingerprint_chain(tokens, block_size, None)
+    }
+
+    fn tokenize(&self, _model: &str, _text: &str) -> Option<Vec<u32>> {
+        None
+    }
+}
