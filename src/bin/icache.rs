@@ -1,3 +1,10 @@
-//! The `icache` binary.
+//! The `icache` binary: parse, run, exit status.
 
-fn main() {}
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    icache::cmd::main(std::env::args_os()).into()
+}

@@ -1,0 +1,125 @@
+//! The command line: one file a command, each with its arguments and what runs.
+
+mod client;
+mod completions;
+mod error;
+mod event;
+mod exit;
+mod expect;
+mod explain;
+mod input;
+mod lookup;
+mod man;
+mod offline;
+mod report;
+mod request;
+mod state;
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+
+pub use error::{CommandError, ServerError, UsageError};
+pub use exit::{Exit, ExitInfo};
+
+use crate::render::{self, ColorWhen, Printer};
+
+/// Cache-aware routing of LLM inference: who holds which prompt prefix, and why.
+#[derive(Debug, Parser)]
+#[command(name = "icache", version, propagate_version = true, after_help = EXAMPLES, max_term_width = 100)]
+pub struct Cli {
+    /// When to use colour; NO_COLOR switches `auto` off
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    color: ColorWhen,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  icache lookup --demo --explain       a lookup on built-in data, explained gate by gate
+  icache explain PREFIX_MATCH          what an answer means and what a gateway does with it
+  icache state --server http://127.0.0.1:9090
+
+Exit status: 0 done, 1 negative answer, 2 usage, 3 server unreachable or answered with an error, 130 Ctrl-C";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Lookup(Box<lookup::Args>),
+    Explain(explain::Args),
+    State(state::Args),
+    Report(Box<report::Args>),
+    Event(event::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+/// What runs a command: prints its result and says how it ended.
+type Outcome = Result<Exit, CommandError>;
+
+impl Command {
+    fn run(&self, printer: &mut Printer) -> Outcome {
+        match self {
+            Self::Lookup(args) => lookup::run(args, printer),
+            Self::Explain(args) => explain::run(args, printer),
+            Self::State(args) => state::run(args, printer),
+            Self::Report(args) => report::run(args, printer),
+            Self::Event(args) => event::run(args, printer),
+            Self::Completions(args) => completions::run(args, printer),
+            Self::Man(args) => man::run(args, printer),
+        }
+    }
+}
+
+/// The definition of the whole command line, for completions and man pages.
+pub fn definition() -> clap::Command {
+    Cli::command()
+}
+
+/// Parses `args`, runs the command and says how it ended. Errors are on standard error when this returns.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let cli = match parse(&args) {
+        Ok(cli) => cli,
+        Err(exit) => return exit,
+    };
+    let mut printer = Printer::stdout(cli.color);
+    let outcome = cli.command.run(&mut printer);
+    let flushed = printer.flush();
+    match outcome.and_then(|exit| flushed.map(|()| exit).map_err(CommandError::from)) {
+        Ok(exit) => exit,
+        Err(CommandError::Interrupted) => Exit::Interrupted,
+        Err(error) => fail(&error, cli.color),
+    }
+}
+
+fn parse(args: &[OsString]) -> Result<Cli, Exit> {
+    let mut definition = definition();
+    let parsed = definition.try_get_matches_from_mut(args).and_then(|found| Cli::from_arg_matches(&found));
+    parsed.map_err(|error| {
+        if !error.use_stderr() {
+            // Help into a closed pipe is no error.
+            let _ = error.print();
+            return Exit::Done;
+        }
+        let command = named_command(&definition, args);
+        if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+            let advice = format!("`{command} --help` lists the commands, with examples");
+            return fail(&UsageError::new("no command was given", advice).into(), ColorWhen::Auto);
+        }
+        fail(&UsageError::from_parser(&error, &command).into(), ColorWhen::Auto)
+    })
+}
+
+/// The command that the arguments name, as far as they do.
+fn named_command(definition: &clap::Command, args: &[OsString]) -> String {
+    let named =
+        args.iter().skip(1).filter_map(|arg| arg.to_str()).find_map(|arg| definition.find_subcommand(arg));
+    named.map_or_else(|| "icache".to_owned(), |command| format!("icache {}", command.get_name()))
+}
+
+fn fail(error: &CommandError, color: ColorWhen) -> Exit {
+    // Nowhere is left to report that standard error is gone.
+    let _ = render::error(&mut Printer::stderr(color), error);
+    error.exit()
+}

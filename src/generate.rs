@@ -1,0 +1,66 @@
+//! What is generated from the command line's definition and the registries, and checked in: completions, man pages,
+//! documents.
+
+use std::io;
+use std::path::PathBuf;
+
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use crate::cmd::{Exit, definition};
+use crate::render::{exit_status_page, gates_page, reason_codes_page};
+
+const SHELLS: [Shell; 5] = [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::PowerShell, Shell::Elvish];
+
+/// Every generated file: its path from the root of the repository, and what it holds.
+pub fn files() -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
+    let mut files: Vec<(PathBuf, Vec<u8>)> = vec![
+        ("docs/reason-codes.md".into(), reason_codes_page().into_bytes()),
+        ("docs/gates.md".into(), gates_page().into_bytes()),
+        ("docs/exit-status.md".into(), exit_status_page(exit_rows()).into_bytes()),
+    ];
+    for shell in SHELLS {
+        let name = clap_complete::Generator::file_name(&shell, "icache");
+        files.push((PathBuf::from("completions").join(name), completion(shell)));
+    }
+    for (name, page) in man_pages()? {
+        files.push((PathBuf::from("man").join(name), page));
+    }
+    Ok(files)
+}
+
+/// The completion script of one shell.
+pub fn completion(shell: Shell) -> Vec<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut definition(), "icache", &mut script);
+    script
+}
+
+/// File name and text of every manual page; the first is that of the program.
+pub fn man_pages() -> io::Result<Vec<(String, Vec<u8>)>> {
+    // Without the width of this terminal, and with the global options in every page.
+    let mut root = definition().disable_help_subcommand(true);
+    root.build();
+    let mut pages = Vec::new();
+    add_pages(&root, &mut pages)?;
+    Ok(pages)
+}
+
+fn add_pages(command: &clap::Command, pages: &mut Vec<(String, Vec<u8>)>) -> io::Result<()> {
+    let man = Man::new(command.clone()).manual("icache manual");
+    let name = man.get_filename();
+    let mut page = Vec::new();
+    man.render(&mut page)?;
+    pages.push((name, page));
+    command
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set())
+        .try_for_each(|command| add_pages(command, pages))
+}
+
+fn exit_rows() -> impl Iterator<Item = (u8, &'static str, &'static str)> {
+    Exit::ALL.iter().map(|exit| {
+        let info = exit.info();
+        (info.status, info.name, info.meaning)
+    })
+}

@@ -1,0 +1,24 @@
+//! Errors on standard error: one line of what happened, one of what to do.
+
+use std::io;
+
+use super::printer::Printer;
+use super::text::{Tone, clean};
+
+/// The two lines of an error.
+pub trait ErrorText {
+    /// What happened: lower-case, no full stop, input in backticks.
+    fn what(&self) -> String;
+
+    /// What to do about it.
+    fn advice(&self) -> String;
+}
+
+/// Prints `error`.
+pub fn error(printer: &mut Printer, error: &dyn ErrorText) -> io::Result<()> {
+    let label = printer.paint(Tone::Bad, "error:");
+    printer.line(&format!("{label} {}", clean(&error.what())))?;
+    let label = printer.paint(Tone::Strong, "help:");
+    printer.line(&format!("{label} {}", clean(&error.advice())))?;
+    printer.flush()
+}

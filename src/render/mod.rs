@@ -1,0 +1,27 @@
+//! Everything that is shown: tables, JSON shapes, traces, registry pages, errors. The only module that prints.
+//!
+//! All output goes through a [`Printer`], which knows whether there is colour, which characters may be used and how wide
+//! the screen is, and for which a closed pipe is the end of the output and no error.
+
+mod answer;
+mod error;
+mod explanation;
+mod markdown;
+mod printer;
+mod registry;
+mod state;
+mod table;
+mod text;
+
+pub use answer::{AnswerJson, RankedReplicaJson, ack, answer};
+pub use error::{ErrorText, error};
+pub use explanation::{ExplanationJson, explanation};
+pub use markdown::plain;
+pub use printer::{ColorWhen, Format, Look, Printer};
+pub use registry::{Entry, exit_status_page, gates_page, listing, page, reason_codes_page};
+pub use state::state;
+pub use table::Grid;
+pub use text::{Tone, clean, real};
+
+/// Version of every JSON shape of this module; it grows when a field changes its meaning or goes.
+pub const JSON_VERSION: u32 = 1;
