@@ -2,5 +2,6 @@
 //! that ranks them, and the tools around both.
 
 pub mod contract;
+pub mod engine;
 pub mod hash;
 pub mod model;
