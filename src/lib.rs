@@ -3,6 +3,7 @@
 
 pub mod contract;
 pub mod decision;
+pub mod engine;
 pub mod explanation;
 pub mod hash;
 pub mod index;
