@@ -1,6 +1,25 @@
 //! The wire contracts: generated messages, and the conversions between them and the model.
 //!
-//! The only module that names wire types.
+//! The only module that names wire types, besides the server. `decode_*` reads a message into the model, borrowing from
+//! it; `encode_*` goes the other way; [`from_json`] and [`to_json`] are the proto3 JSON form that captures and the
+//! command line use.
+
+mod decode;
+mod encode;
+mod explain;
+mod json;
+#[cfg(test)]
+mod tests;
+
+pub use decode::{decode_answer, decode_event, decode_request, decode_state, decode_update};
+pub use encode::{encode_answer, encode_event, encode_request, encode_state, encode_update};
+pub use explain::{decode_explanation, encode_explanation};
+pub use json::{JsonError, from_json, to_json};
+pub use wire::icache::v1alpha1::ExplainRouteResponse;
+pub use wire::inferencecache::v1alpha1::{
+    CacheEvent, CacheStateUpdate, GetCacheStateRequest, GetCacheStateResponse, LookupRouteRequest,
+    LookupRouteResponse,
+};
 
 /// Generated messages and services.
 #[allow(missing_docs, clippy::all)]
