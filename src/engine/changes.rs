@@ -56,12 +56,8 @@ impl Changes {
     pub(super) fn stored(&mut self, adapter: &AdapterId, tier: Tier, block: (PrefixHash, i32)) {
         let chained = self.chain == Chain::Open;
         if self.chain != Chain::Opening
-            && let Some(Change::Stored {
-                adapter: last_adapter,
-                tier: last_tier,
-                blocks,
-                sequence_start,
-            }) = self.list.last_mut()
+            && let Some(Change::Stored { adapter: last_adapter, tier: last_tier, blocks, sequence_start }) =
+                self.list.last_mut()
             && *sequence_start == chained
             && *last_tier == tier
             && last_adapter == adapter
@@ -70,11 +66,7 @@ impl Changes {
             return;
         }
         let sequence_start = self.chain == Chain::Opening;
-        self.chain = if sequence_start {
-            Chain::Open
-        } else {
-            Chain::None
-        };
+        self.chain = if sequence_start { Chain::Open } else { Chain::None };
         self.list.push(Change::Stored {
             adapter: adapter.clone(),
             tier,
@@ -85,10 +77,7 @@ impl Changes {
 
     pub(super) fn removed(&mut self, adapter: AdapterId, prefix_hash: PrefixHash) {
         self.end_sequence();
-        self.list.push(Change::Removed {
-            prefix_hash,
-            adapter,
-        });
+        self.list.push(Change::Removed { prefix_hash, adapter });
     }
 
     pub(super) fn cleared(&mut self) {

@@ -148,13 +148,7 @@ pub fn decode_batch(payload: &[u8]) -> Result<Batch<'_>, DecodeError> {
     if payload.is_empty() {
         return Err(DecodeError::Empty);
     }
-    bounded(
-        "payload",
-        0,
-        payload.len() as u64,
-        1,
-        MAX_PAYLOAD_BYTES as u64,
-    )?;
+    bounded("payload", 0, payload.len() as u64, 1, MAX_PAYLOAD_BYTES as u64)?;
     let mut reader = Reader::new(payload);
     let mut parts = Parts::default();
     match reader.head("batch")? {
@@ -187,10 +181,7 @@ pub fn decode_batch(payload: &[u8]) -> Result<Batch<'_>, DecodeError> {
         head => return Err(wrong("batch", 0, head, "an array or a map")),
     }
     if reader.remaining() > 0 {
-        return Err(DecodeError::Trailing {
-            bytes: reader.remaining(),
-            at: reader.at(),
-        });
+        return Err(DecodeError::Trailing { bytes: reader.remaining(), at: reader.at() });
     }
     let missing = |what| DecodeError::Missing { what, at: 0 };
     Ok(Batch {

@@ -96,9 +96,7 @@ impl DropCounts {
 
     /// Every cause with its count, also where it is 0.
     pub fn iter(&self) -> impl Iterator<Item = (EngineDrop, u64)> + '_ {
-        EngineDrop::ALL
-            .iter()
-            .map(|cause| (*cause, self.get(*cause)))
+        EngineDrop::ALL.iter().map(|cause| (*cause, self.get(*cause)))
     }
 }
 
@@ -112,15 +110,9 @@ mod tests {
         for cause in EngineDrop::ALL {
             let label = cause.label();
             assert!(seen.insert(label), "{label} twice");
-            assert!(
-                label.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'),
-                "{label}"
-            );
+            assert!(label.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{label}");
             let meaning = cause.meaning();
-            assert!(
-                meaning.ends_with('.') && meaning.starts_with(char::is_uppercase),
-                "{meaning}"
-            );
+            assert!(meaning.ends_with('.') && meaning.starts_with(char::is_uppercase), "{meaning}");
         }
     }
 }

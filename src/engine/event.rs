@@ -215,11 +215,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Two SGLang releases send a map {cache_salt} in place of the name.
-    fn lora_name(
-        &mut self,
-        reader: &mut Reader<'a>,
-        ignored: &mut Ignored,
-    ) -> Result<(), DecodeError> {
+    fn lora_name(&mut self, reader: &mut Reader<'a>, ignored: &mut Ignored) -> Result<(), DecodeError> {
         let at = reader.at();
         match reader.head("lora_name")? {
             Head::Nil => self.lora_name = None,
@@ -283,10 +279,7 @@ fn hash_list(reader: &mut Reader<'_>) -> Result<Vec<EngineHash>, DecodeError> {
 
 const HASH_FORMS: &str = "an integer or at least 8 bytes";
 
-fn optional_hash(
-    what: &'static str,
-    reader: &mut Reader<'_>,
-) -> Result<Option<EngineHash>, DecodeError> {
+fn optional_hash(what: &'static str, reader: &mut Reader<'_>) -> Result<Option<EngineHash>, DecodeError> {
     let at = reader.at();
     let hash = match reader.head(what)? {
         Head::Nil => return Ok(None),
@@ -297,12 +290,7 @@ fn optional_hash(
     };
     match hash {
         Some(hash) => Ok(Some(hash)),
-        None => Err(DecodeError::WrongType {
-            what,
-            at,
-            found: "less than 8 bytes",
-            expected: HASH_FORMS,
-        }),
+        None => Err(DecodeError::WrongType { what, at, found: "less than 8 bytes", expected: HASH_FORMS }),
     }
 }
 

@@ -76,8 +76,7 @@ impl HeldBack {
             return blocks;
         }
         let mut dropped = 0;
-        while self.blocks + blocks > self.limits.blocks || self.tokens + tokens > self.limits.tokens
-        {
+        while self.blocks + blocks > self.limits.blocks || self.tokens + tokens > self.limits.tokens {
             let Some(oldest) = self.events.keys().next().copied() else {
                 break;
             };
@@ -103,17 +102,13 @@ impl HeldBack {
         }
         let children = self.by_parent.range((parent, 0)..=(parent, u64::MAX));
         let children: Vec<u64> = children.map(|(_, arrival)| *arrival).collect();
-        let taken = children
-            .into_iter()
-            .filter_map(|arrival| self.take(arrival));
+        let taken = children.into_iter().filter_map(|arrival| self.take(arrival));
         taken.map(|event| event.waiting).collect()
     }
 
     /// Takes one waiting copy of `hash` at `place` away; whether there was one.
     pub(super) fn remove(&mut self, hash: EngineHash, place: Place) -> bool {
-        let copies = self
-            .by_hash
-            .range((hash, 0, 0)..=(hash, u64::MAX, usize::MAX));
+        let copies = self.by_hash.range((hash, 0, 0)..=(hash, u64::MAX, usize::MAX));
         let copy = copies.copied().find(|(_, arrival, _)| {
             let event = self.events.get(arrival);
             event.is_some_and(|event| event.waiting.place == place)

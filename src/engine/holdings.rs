@@ -161,11 +161,8 @@ impl Holdings {
             out.end_sequence();
             self.forget(hash, out);
         }
-        let block = self.blocks.entry(hash).or_insert_with(|| Block {
-            content,
-            copies: SmallVec::new(),
-            stamp: 0,
-        });
+        let block =
+            self.blocks.entry(hash).or_insert_with(|| Block { content, copies: SmallVec::new(), stamp: 0 });
         let before = block.tier();
         match block.copies.iter().position(|copies| copies.place == place) {
             Some(at) => block.copies[at].count = block.copies[at].count.saturating_add(1),
@@ -174,20 +171,9 @@ impl Holdings {
         }
         let after = block.tier();
         if let Content::Indexed(indexed) = &block.content {
-            shift(
-                &mut self.entries,
-                indexed,
-                before,
-                after,
-                Some(place.tier),
-                out,
-            );
+            shift(&mut self.entries, indexed, before, after, Some(place.tier), out);
         }
-        if replaced {
-            StoreOutcome::Replaced
-        } else {
-            StoreOutcome::Counted
-        }
+        if replaced { StoreOutcome::Replaced } else { StoreOutcome::Counted }
     }
 
     /// One copy less of `hash` at `place`; whether there was one.
@@ -297,9 +283,7 @@ fn shift(
     out: &mut Changes,
 ) {
     let partitions = entries.entry(block.prefix_hash).or_default();
-    let at = partitions
-        .iter()
-        .position(|partition| partition.adapter == block.adapter);
+    let at = partitions.iter().position(|partition| partition.adapter == block.adapter);
     let at = at.unwrap_or_else(|| {
         partitions.push(Partition {
             adapter: block.adapter.clone(),

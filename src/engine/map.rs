@@ -64,16 +64,9 @@ pub struct Mapper {
 impl Mapper {
     /// A replica of which nothing is known.
     pub fn new(options: MapperOptions) -> Self {
-        let retained = if options.l2_retains {
-            options.max_retained_blocks
-        } else {
-            0
-        };
+        let retained = if options.l2_retains { options.max_retained_blocks } else { 0 };
         Self {
-            holdings: Holdings::new(HoldingsLimits {
-                blocks: options.max_held_blocks,
-                retained,
-            }),
+            holdings: Holdings::new(HoldingsLimits { blocks: options.max_held_blocks, retained }),
             held_back: HeldBack::new(HeldBackLimits {
                 blocks: options.max_held_back_blocks,
                 tokens: options.max_held_back_tokens,
@@ -92,8 +85,7 @@ impl Mapper {
         self.expire(now);
         self.drops.add(EngineDrop::UnknownTag, batch.ignored.tags);
         self.drops.add(EngineDrop::UnknownKey, batch.ignored.keys);
-        self.drops
-            .add(EngineDrop::SurplusPosition, batch.ignored.positions);
+        self.drops.add(EngineDrop::SurplusPosition, batch.ignored.positions);
         let mut out = Changes::default();
         let mut notices = Vec::new();
         for event in &batch.events {
@@ -106,10 +98,7 @@ impl Mapper {
                 }
             }
         }
-        Applied {
-            changes: out.into_list(),
-            notices,
-        }
+        Applied { changes: out.into_list(), notices }
     }
 
     /// Forgets everything: the engine restarted, or said that its cache is empty.
@@ -147,12 +136,7 @@ impl Mapper {
         self.drops.add(cause, blocks as u64);
     }
 
-    fn place(
-        &mut self,
-        medium: Option<&str>,
-        group: Option<u32>,
-        notices: &mut Vec<Notice>,
-    ) -> Place {
+    fn place(&mut self, medium: Option<&str>, group: Option<u32>, notices: &mut Vec<Notice>) -> Place {
         let (place, unknown) = self.media.place(medium, group);
         if unknown && let Some(medium) = medium {
             notices.push(Notice::UnknownMedium(medium.to_owned()));
@@ -164,8 +148,7 @@ impl Mapper {
         let place = self.place(event.medium, event.group_idx, notices);
         for hash in &event.block_hashes {
             // A copy that waits goes first: it must not come back once its parent is there.
-            let removed =
-                self.held_back.remove(*hash, place) || self.holdings.remove(*hash, place, out);
+            let removed = self.held_back.remove(*hash, place) || self.holdings.remove(*hash, place, out);
             if !removed {
                 self.count(EngineDrop::UnknownRemoval, 1);
             }
@@ -203,14 +186,7 @@ impl Mapper {
         };
         let hashes = event.block_hashes.iter().copied().map(Some);
         if let Some(start) = start {
-            let run = Run {
-                tokens,
-                block_size: event.block_size,
-                start,
-                adapter: &adapter,
-                place,
-                refused,
-            };
+            let run = Run { tokens, block_size: event.block_size, start, adapter: &adapter, place, refused };
             self.store_run(&run, hashes, out);
             self.store_waiting(&event.block_hashes, out);
         } else if let Some(parent) = event.parent_block_hash {

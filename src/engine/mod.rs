@@ -18,8 +18,8 @@ mod report;
 
 pub use changes::Change;
 pub use decode::{
-    Batch, BlockRemoved, BlockStored, Event, ExtraKeys, Ignored, MAX_BLOCK_SIZE, MAX_EVENTS,
-    MAX_HASHES, MAX_PAYLOAD_BYTES, TokenIds, decode_batch,
+    Batch, BlockRemoved, BlockStored, Event, ExtraKeys, Ignored, MAX_BLOCK_SIZE, MAX_EVENTS, MAX_HASHES,
+    MAX_PAYLOAD_BYTES, TokenIds, decode_batch,
 };
 pub use drops::{DropCounts, EngineDrop};
 pub use error::DecodeError;

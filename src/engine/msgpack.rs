@@ -114,12 +114,7 @@ impl<'a> Reader<'a> {
         Ok(head)
     }
 
-    fn extension(
-        &mut self,
-        marker: Marker,
-        what: &'static str,
-        at: usize,
-    ) -> Result<(), DecodeError> {
+    fn extension(&mut self, marker: Marker, what: &'static str, at: usize) -> Result<(), DecodeError> {
         // An extension has one byte of type before its data.
         match marker {
             Marker::FixExt1 => self.slice(2, what, at)?,
@@ -134,11 +129,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn take<const N: usize>(
-        &mut self,
-        what: &'static str,
-        at: usize,
-    ) -> Result<[u8; N], DecodeError> {
+    fn take<const N: usize>(&mut self, what: &'static str, at: usize) -> Result<[u8; N], DecodeError> {
         let Some(bytes) = self.bytes[self.at..].first_chunk::<N>() else {
             return Err(DecodeError::Truncated { what, at });
         };
@@ -146,12 +137,7 @@ impl<'a> Reader<'a> {
         Ok(*bytes)
     }
 
-    fn slice(
-        &mut self,
-        len: usize,
-        what: &'static str,
-        at: usize,
-    ) -> Result<&'a [u8], DecodeError> {
+    fn slice(&mut self, len: usize, what: &'static str, at: usize) -> Result<&'a [u8], DecodeError> {
         let Some(bytes) = self.bytes[self.at..].get(..len) else {
             return Err(DecodeError::Truncated { what, at });
         };
@@ -159,15 +145,9 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    fn length<const N: usize>(
-        &mut self,
-        what: &'static str,
-        at: usize,
-    ) -> Result<usize, DecodeError> {
+    fn length<const N: usize>(&mut self, what: &'static str, at: usize) -> Result<usize, DecodeError> {
         let bytes = self.take::<N>(what, at)?;
-        Ok(bytes
-            .iter()
-            .fold(0, |len, byte| len << 8 | usize::from(*byte)))
+        Ok(bytes.iter().fold(0, |len, byte| len << 8 | usize::from(*byte)))
     }
 
     fn sized<const N: usize>(
@@ -226,10 +206,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A string, or nil.
-    pub(super) fn optional_str(
-        &mut self,
-        what: &'static str,
-    ) -> Result<Option<&'a str>, DecodeError> {
+    pub(super) fn optional_str(&mut self, what: &'static str) -> Result<Option<&'a str>, DecodeError> {
         let at = self.at;
         match self.head(what)? {
             Head::Nil => Ok(None),
@@ -265,22 +242,12 @@ pub(super) fn bounded(
     max: u64,
 ) -> Result<(), DecodeError> {
     if value < min || value > max {
-        return Err(DecodeError::OutOfBounds {
-            what,
-            at,
-            value,
-            min,
-            max,
-        });
+        return Err(DecodeError::OutOfBounds { what, at, value, min, max });
     }
     Ok(())
 }
 
-pub(super) fn text<'a>(
-    what: &'static str,
-    at: usize,
-    bytes: &'a [u8],
-) -> Result<&'a str, DecodeError> {
+pub(super) fn text<'a>(what: &'static str, at: usize, bytes: &'a [u8]) -> Result<&'a str, DecodeError> {
     std::str::from_utf8(bytes).map_err(|_| DecodeError::WrongType {
         what,
         at,
@@ -289,18 +256,8 @@ pub(super) fn text<'a>(
     })
 }
 
-pub(super) fn wrong(
-    what: &'static str,
-    at: usize,
-    found: Head<'_>,
-    expected: &'static str,
-) -> DecodeError {
-    DecodeError::WrongType {
-        what,
-        at,
-        found: found.kind(),
-        expected,
-    }
+pub(super) fn wrong(what: &'static str, at: usize, found: Head<'_>, expected: &'static str) -> DecodeError {
+    DecodeError::WrongType { what, at, found: found.kind(), expected }
 }
 
 #[cfg(test)]
@@ -322,10 +279,7 @@ mod tests {
         reader.skip("value").unwrap();
         assert_eq!(reader.remaining(), 0);
         let bytes = nested(MAX_DEPTH + 1);
-        assert!(matches!(
-            Reader::new(&bytes).skip("value"),
-            Err(DecodeError::OutOfBounds { .. })
-        ));
+        assert!(matches!(Reader::new(&bytes).skip("value"), Err(DecodeError::OutOfBounds { .. })));
     }
 
     /// Every kind of marker, each followed by a nil that must be what comes next.
@@ -342,16 +296,7 @@ mod tests {
             rmp::encode::write_ext_meta(&mut writer, len, 7).unwrap();
             writer.extend((0..len).map(|_| 0));
         }
-        for value in [
-            0_i64,
-            -1,
-            -33,
-            i64::from(i16::MIN),
-            i64::from(i32::MIN),
-            i64::MIN,
-            128,
-            65_536,
-        ] {
+        for value in [0_i64, -1, -33, i64::from(i16::MIN), i64::from(i32::MIN), i64::MIN, 128, 65_536] {
             rmp::encode::write_sint(&mut writer, value).unwrap();
         }
         for len in [1, 2, 4, 8, 16] {
@@ -383,10 +328,7 @@ mod tests {
         ] {
             assert_eq!(
                 Reader::new(bytes).head("value"),
-                Err(DecodeError::Truncated {
-                    what: "value",
-                    at: 0
-                })
+                Err(DecodeError::Truncated { what: "value", at: 0 })
             );
         }
     }

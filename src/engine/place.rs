@@ -22,11 +22,7 @@ pub(super) struct Place {
 
 impl Place {
     /// Where an offload pool that says nothing is taken to keep what left the GPU.
-    pub(super) const RETAINED: Place = Place {
-        medium: RETAINED,
-        tier: Tier::T2,
-        group: 0,
-    };
+    pub(super) const RETAINED: Place = Place { medium: RETAINED, tier: Tier::T2, group: 0 };
 }
 
 /// The media a replica has named, at most [`MAX_MEDIA`].
@@ -47,19 +43,12 @@ impl Media {
             Tier::T1 => (GPU, false),
             _ => self.number(name),
         };
-        let place = Place {
-            medium,
-            tier,
-            group,
-        };
+        let place = Place { medium, tier, group };
         (place, first && !known)
     }
 
     fn number(&mut self, name: &str) -> (u8, bool) {
-        let at = self
-            .names
-            .iter()
-            .position(|seen| seen.eq_ignore_ascii_case(name));
+        let at = self.names.iter().position(|seen| seen.eq_ignore_ascii_case(name));
         if let Some(at) = at {
             return (FIRST_NAMED + at as u8, false);
         }
@@ -116,15 +105,11 @@ mod tests {
     #[test]
     fn media_beyond_the_bound_share_a_place() {
         let mut media = Media::default();
-        let places: Vec<_> = (0..MAX_MEDIA + 2)
-            .map(|at| media.place(Some(&format!("M{at}")), None))
-            .collect();
+        let places: Vec<_> =
+            (0..MAX_MEDIA + 2).map(|at| media.place(Some(&format!("M{at}")), None)).collect();
         assert!(places[..MAX_MEDIA].iter().all(|(_, first)| *first));
         assert_ne!(places[MAX_MEDIA - 1].0, places[MAX_MEDIA].0);
         assert_eq!(places[MAX_MEDIA], places[MAX_MEDIA + 1]);
-        assert_eq!(
-            media.place(Some(&"x".repeat(MAX_MEDIUM_BYTES + 1)), None),
-            places[MAX_MEDIA]
-        );
+        assert_eq!(media.place(Some(&"x".repeat(MAX_MEDIUM_BYTES + 1)), None), places[MAX_MEDIA]);
     }
 }

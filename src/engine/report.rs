@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::model::{
-    AdapterId, CacheEvent, EventKind, HashList, HashScheme, ModelId, PrefixEntry, PrefixHash,
-    ReplicaId, StateUpdate, TenantId, Tier, Timestamp,
+    AdapterId, CacheEvent, EventKind, HashList, HashScheme, ModelId, PrefixEntry, PrefixHash, ReplicaId,
+    StateUpdate, TenantId, Tier, Timestamp,
 };
 
 use super::changes::Change;
@@ -36,22 +36,12 @@ pub enum Fed<'a> {
 }
 
 /// Gives `sink` what the index must apply, in order; additions between two removals go together.
-pub fn feed(
-    changes: &[Change],
-    identity: &Identity,
-    at: Option<Timestamp>,
-    sink: &mut impl FnMut(Fed<'_>),
-) {
+pub fn feed(changes: &[Change], identity: &Identity, at: Option<Timestamp>, sink: &mut impl FnMut(Fed<'_>)) {
     let mut pieces = Vec::new();
     let mut blocks_in_pieces = 0;
     for change in changes {
         let (kind, prefix_hash, adapter) = match change {
-            Change::Stored {
-                adapter,
-                tier,
-                blocks,
-                sequence_start,
-            } => {
+            Change::Stored { adapter, tier, blocks, sequence_start } => {
                 let mut chain = *sequence_start;
                 for blocks in blocks.chunks(MAX_UPDATE_BLOCKS) {
                     if blocks_in_pieces + blocks.len() > MAX_UPDATE_BLOCKS {
@@ -59,24 +49,14 @@ pub fn feed(
                         blocks_in_pieces = 0;
                     }
                     blocks_in_pieces += blocks.len();
-                    pieces.push(Piece {
-                        adapter: adapter.as_str(),
-                        tier: *tier,
-                        blocks,
-                        chain,
-                    });
+                    pieces.push(Piece { adapter: adapter.as_str(), tier: *tier, blocks, chain });
                     chain = false;
                 }
                 continue;
             }
-            Change::Removed {
-                prefix_hash,
-                adapter,
-            } => (
-                EventKind::PrefixEvicted,
-                prefix_hash.as_bytes(),
-                adapter.as_str(),
-            ),
+            Change::Removed { prefix_hash, adapter } => {
+                (EventKind::PrefixEvicted, prefix_hash.as_bytes(), adapter.as_str())
+            }
             Change::Cleared => (EventKind::AllCleared, &[][..], ""),
         };
         flush(&mut pieces, identity, at, sink);
@@ -101,14 +81,12 @@ pub fn restate<'a>(held: impl Iterator<Item = Held<'a>>) -> Vec<Change> {
         let group = groups.entry((entry.adapter, entry.tier)).or_default();
         group.push((entry.prefix_hash, entry.cumulative_tokens));
     }
-    let changes = groups
-        .into_iter()
-        .map(|((adapter, tier), blocks)| Change::Stored {
-            adapter: adapter.clone(),
-            tier,
-            blocks,
-            sequence_start: false,
-        });
+    let changes = groups.into_iter().map(|((adapter, tier), blocks)| Change::Stored {
+        adapter: adapter.clone(),
+        tier,
+        blocks,
+        sequence_start: false,
+    });
     changes.collect()
 }
 

@@ -34,10 +34,7 @@ fn an_event_is_the_same_in_both_forms_and_with_what_is_not_known() {
     let mut longer = array.clone();
     let more = [json!("mla"), json!(4), json!({"a": [[1]]}), json!("x")];
     longer.as_array_mut().unwrap().extend(more);
-    let positions = |positions| Ignored {
-        positions,
-        ..Ignored::default()
-    };
+    let positions = |positions| Ignored { positions, ..Ignored::default() };
     assert_eq!(stored(longer), (expected.clone(), positions(2)));
 
     let map = json!({
@@ -47,10 +44,7 @@ fn an_event_is_the_same_in_both_forms_and_with_what_is_not_known() {
         "kv_cache_spec_sliding_window": 4, "ownership": "x", "session_id": 1,
         "lookahead_token_ids": [1], "type": "BlockStored", "zzz": 1.5,
     });
-    let keys = Ignored {
-        keys: 2,
-        ..Ignored::default()
-    };
+    let keys = Ignored { keys: 2, ..Ignored::default() };
     assert_eq!(stored(map), (expected, keys));
 }
 
@@ -62,24 +56,13 @@ fn batches_have_both_forms() {
         (json!([1.0, events, 4]), Some(4), (3, 0, 0)),
         (json!([1.0, events, null, "x", []]), None, (3, 0, 2)),
         (json!({"ts": 1.0, "events": events}), None, (3, 0, 0)),
-        (
-            json!({"data_parallel_rank": 4, "events": events, "ts": 1.0, "x": 1}),
-            Some(4),
-            (3, 1, 0),
-        ),
+        (json!({"data_parallel_rank": 4, "events": events, "ts": 1.0, "x": 1}), Some(4), (3, 1, 0)),
     ] {
         let payload = msgpack(&batch);
         let batch = decode_batch(&payload).unwrap();
         assert_eq!((batch.ts, batch.rank), (1.0, rank));
         let (tags, keys, positions) = ignored;
-        assert_eq!(
-            batch.ignored,
-            Ignored {
-                tags,
-                keys,
-                positions
-            }
-        );
+        assert_eq!(batch.ignored, Ignored { tags, keys, positions });
         let [Event::Removed(removed), Event::Cleared] = &batch.events[..] else {
             panic!("{:?}", batch.events);
         };
@@ -93,10 +76,7 @@ fn hashes_have_three_forms() {
     for form in [json!(-1), json!(u64::MAX), bytes] {
         let (event, _) = stored(json!(["BlockStored", [form], form, [], 1, null]));
         assert_eq!(event.block_hashes, [EngineHash::from_unsigned(u64::MAX)]);
-        assert_eq!(
-            event.parent_block_hash,
-            Some(EngineHash::from_unsigned(u64::MAX))
-        );
+        assert_eq!(event.parent_block_hash, Some(EngineHash::from_unsigned(u64::MAX)));
     }
 }
 
@@ -110,12 +90,7 @@ fn tokens_and_names_have_odd_forms() {
         (json!([1, u64::from(u32::MAX) + 1]), TokenIds::OutOfRange(2)),
         (json!([-1]), TokenIds::OutOfRange(1)),
     ] {
-        assert_eq!(
-            stored(json!(["BlockStored", [1], null, tokens, 1]))
-                .0
-                .token_ids,
-            expected
-        );
+        assert_eq!(stored(json!(["BlockStored", [1], null, tokens, 1])).0.token_ids, expected);
     }
     for (name, expected, keys) in [
         (json!(null), (None, None), 0),
@@ -152,46 +127,25 @@ fn extra_keys_other_than_the_adapter_are_found() {
 
 #[track_caller]
 fn check_error(payload: &[u8], message: &str) {
-    assert_eq!(
-        decode_batch(payload).map_err(|error| error.to_string()),
-        Err(message.to_owned())
-    );
+    assert_eq!(decode_batch(payload).map_err(|error| error.to_string()), Err(message.to_owned()));
 }
 
 #[test]
 fn what_is_known_and_wrong_is_an_error_that_says_where() {
     check_error(b"", "payload is empty");
-    check_error(
-        &[0xc0],
-        "`batch` at byte 0 is nil, expected an array or a map",
-    );
+    check_error(&[0xc0], "`batch` at byte 0 is nil, expected an array or a map");
     for (batch, message) in [
         (json!([]), "`ts` is missing in what starts at byte 0"),
         (json!([1.0]), "`events` is missing in what starts at byte 0"),
-        (
-            json!([null, []]),
-            "`ts` at byte 1 is nil, expected a number",
-        ),
-        (
-            json!([1, {}]),
-            "`events` at byte 2 is a map, expected an array",
-        ),
+        (json!([null, []]), "`ts` at byte 1 is nil, expected a number"),
+        (json!([1, {}]), "`events` at byte 2 is a map, expected an array"),
         (
             json!([1, [], -1]),
             "`data_parallel_rank` at byte 3 is a negative integer, expected a non-negative integer or nil",
         ),
-        (
-            json!({"events": [1]}),
-            "`event` at byte 9 is an integer, expected an array or a map",
-        ),
-        (
-            json!([1, [[1]]]),
-            "`tag of event` at byte 4 is an integer, expected a string",
-        ),
-        (
-            json!([1, [["BlockRemoved"]]]),
-            "`block_hashes` is missing in what starts at byte 3",
-        ),
+        (json!({"events": [1]}), "`event` at byte 9 is an integer, expected an array or a map"),
+        (json!([1, [[1]]]), "`tag of event` at byte 4 is an integer, expected a string"),
+        (json!([1, [["BlockRemoved"]]]), "`block_hashes` is missing in what starts at byte 3"),
         (
             json!([1, [["BlockRemoved", [null]]]]),
             "`block_hashes` at byte 18 is nil, expected an integer or at least 8 bytes",
@@ -208,10 +162,7 @@ fn what_is_known_and_wrong_is_an_error_that_says_where() {
             json!([1, [["BlockRemoved", [], 1]]]),
             "`medium` at byte 18 is an integer, expected a string or nil",
         ),
-        (
-            json!([1, [["BlockStored", [], null, []]]]),
-            "`block_size` is missing in what starts at byte 3",
-        ),
+        (json!([1, [["BlockStored", [], null, []]]]), "`block_size` is missing in what starts at byte 3"),
         (
             json!([1, [["BlockStored", [], null, 1]]]),
             "`token_ids` at byte 18 is an integer, expected an array",
@@ -231,17 +182,11 @@ fn what_is_known_and_wrong_is_an_error_that_says_where() {
     payload.push(0xc0);
     check_error(&payload, "1 bytes follow the batch, which ends at byte 3");
     // An array, a time, and a list of events that claims more than there is.
-    check_error(
-        &[0x92, 1, 0xdd, 0xff, 0xff, 0xff, 0xff, 0x90],
-        "payload ends within `events` at byte 2",
-    );
+    check_error(&[0x92, 1, 0xdd, 0xff, 0xff, 0xff, 0xff, 0x90], "payload ends within `events` at byte 2");
     // A medium that is not UTF-8.
     let mut payload = msgpack(&json!([1, [["BlockRemoved", [], "x"]]]));
     *payload.last_mut().unwrap() = 0xff;
-    check_error(
-        &payload,
-        "`medium` at byte 18 is not UTF-8, expected a string",
-    );
+    check_error(&payload, "`medium` at byte 18 is not UTF-8, expected a string");
 }
 
 #[test]
@@ -262,10 +207,7 @@ fn limits_hold_at_the_limit_and_not_one_over() {
         let payload = msgpack(&at);
         decode_batch(&payload).unwrap();
         let payload = msgpack(&over);
-        assert!(matches!(
-            decode_batch(&payload),
-            Err(DecodeError::OutOfBounds { .. })
-        ));
+        assert!(matches!(decode_batch(&payload), Err(DecodeError::OutOfBounds { .. })));
     }
     for (bytes, fits) in [(MAX_PAYLOAD_BYTES, true), (MAX_PAYLOAD_BYTES + 1, false)] {
         let mut payload = vec![0x93, 1, 0x90, 0xc6];
@@ -281,10 +223,7 @@ fn limits_hold_at_the_limit_and_not_one_over() {
 fn a_torn_payload_is_an_error_wherever_it_ends() {
     for (name, payload, _) in releases() {
         for end in 0..payload.len() {
-            assert!(
-                decode_batch(&payload[..end]).is_err(),
-                "{name} up to byte {end}"
-            );
+            assert!(decode_batch(&payload[..end]).is_err(), "{name} up to byte {end}");
         }
     }
 }

@@ -6,9 +6,7 @@ use icache::engine::{EngineDrop, Mapper, MapperOptions};
 use icache::model::{AdapterId, Timestamp};
 use serde_json::{Value, json};
 
-use crate::steps::{
-    changes_of, check, clear, copy, group, keys, lora, on, plain, remove, salt, store, with,
-};
+use crate::steps::{changes_of, check, clear, copy, group, keys, lora, on, plain, remove, salt, store, with};
 
 #[test]
 fn sequences_chain_through_their_parent_and_copies_are_counted() {
@@ -32,10 +30,7 @@ fn a_hash_is_the_same_block_in_every_form() {
     let bytes = json!([{"$bytes": "00ffffffffffffffff"}]);
     let steps = vec![
         (store(&[-1], None, 'a', 1), "T1 start a1"),
-        (
-            with(store(&[0], None, 'a', 1), "block_hashes", bytes),
-            "T1 start a1",
-        ),
+        (with(store(&[0], None, 'a', 1), "block_hashes", bytes), "T1 start a1"),
         (with(remove(&[]), "block_hashes", json!([u64::MAX])), ""),
         (store(&[5], Some(-1), 'a', 2), "T1 a2"),
         (remove(&[-1]), "-a1"),
@@ -49,10 +44,7 @@ fn a_thousand_copies_take_a_thousand_removals() {
     let stores = (0..1_000).map(|_| store(&[1], None, 'a', 1)).collect();
     changes_of(&mut mapper, stores, Timestamp::default());
     let removals = (0..999).map(|_| remove(&[1])).collect();
-    assert_eq!(
-        changes_of(&mut mapper, removals, Timestamp::default()).0,
-        ""
-    );
+    assert_eq!(changes_of(&mut mapper, removals, Timestamp::default()).0, "");
     let last = vec![remove(&[1]), remove(&[1])];
     assert_eq!(changes_of(&mut mapper, last, Timestamp::default()).0, "-a1");
     assert_eq!(mapper.counts().drops.get(EngineDrop::UnknownRemoval), 1);
@@ -74,14 +66,7 @@ fn the_tier_is_the_hottest_place() {
         (on("DISK", remove(&[2, 1])), "-a2, -a1"),
         (on("CPU", copy(&[1])), ""),
     ];
-    check(
-        plain(),
-        steps,
-        &[
-            (EngineDrop::UnknownBlock, 1),
-            (EngineDrop::UnknownRemoval, 1),
-        ],
-    );
+    check(plain(), steps, &[(EngineDrop::UnknownBlock, 1), (EngineDrop::UnknownRemoval, 1)]);
 }
 
 #[test]
@@ -96,21 +81,14 @@ fn a_gap_in_what_is_said_ends_the_chain() {
     let steps = vec![
         (store(&[1, 2], None, 'a', 1), "T1 start a1 a2"),
         (remove(&[1]), "-a1"),
-        (
-            on("CPU", store(&[1, 2, 3], None, 'a', 1)),
-            "T2 start a1, T2 a3",
-        ),
+        (on("CPU", store(&[1, 2, 3], None, 'a', 1)), "T2 start a1, T2 a3"),
     ];
     check(plain(), steps, &[]);
 }
 
 #[test]
 fn l2_retains_what_leaves_the_gpu() {
-    let options = MapperOptions {
-        l2_retains: true,
-        max_retained_blocks: 2,
-        ..plain()
-    };
+    let options = MapperOptions { l2_retains: true, max_retained_blocks: 2, ..plain() };
     let steps = vec![
         (store(&[1, 2, 3, 4], None, 'a', 1), "T1 start a1 a2 a3 a4"),
         (remove(&[1]), "T2 a1"),
@@ -130,17 +108,11 @@ fn l2_retains_what_leaves_the_gpu() {
 #[test]
 fn a_prefix_leaves_with_the_last_block_that_has_it() {
     // Other engine hashes, same content: an ignored salt.
-    let options = MapperOptions {
-        ignore_extra_keys: true,
-        ..plain()
-    };
+    let options = MapperOptions { ignore_extra_keys: true, ..plain() };
     let steps = vec![
         (store(&[1, 2], None, 'a', 1), "T1 start a1 a2"),
         (salt(store(&[11, 12], None, 'a', 1)), "T1 start a1 a2"),
-        (
-            keys(json!([["image"]]), store(&[13], Some(12), 'a', 3)),
-            "T1 a3",
-        ),
+        (keys(json!([["image"]]), store(&[13], Some(12), 'a', 3)), "T1 a3"),
         (on("CPU", store(&[21], None, 'a', 1)), ""),
         (remove(&[1]), ""),
         (remove(&[11]), "T2 a1"),
@@ -155,14 +127,8 @@ fn a_prefix_leaves_with_the_last_block_that_has_it() {
 fn a_removal_for_the_base_model_leaves_the_adapters() {
     let steps = vec![
         (store(&[1], None, 'a', 1), "T1 start a1"),
-        (
-            lora("sql", store(&[11, 12], None, 'a', 1)),
-            "T1@sql start a1 a2",
-        ),
-        (
-            lora("law", on("CPU", store(&[21], None, 'a', 1))),
-            "T2@law start a1",
-        ),
+        (lora("sql", store(&[11, 12], None, 'a', 1)), "T1@sql start a1 a2"),
+        (lora("law", on("CPU", store(&[21], None, 'a', 1))), "T2@law start a1"),
         (remove(&[1]), "-a1, T1@sql a1, T2@law a1"),
         (remove(&[11]), "-a1@sql"),
         (on("CPU", remove(&[21])), "-a1@law"),
@@ -172,31 +138,19 @@ fn a_removal_for_the_base_model_leaves_the_adapters() {
 
 #[test]
 fn adapters_have_names() {
-    let options = MapperOptions {
-        adapter_names: HashMap::from([(1, AdapterId::from("sql"))]),
-        ..plain()
-    };
+    let options = MapperOptions { adapter_names: HashMap::from([(1, AdapterId::from("sql"))]), ..plain() };
     let long = "x".repeat(513);
     let id = |id: i64, event| with(event, "lora_id", json!(id));
     let steps = vec![
         (id(1, store(&[1], None, 'a', 1)), "T1@sql start a1"),
-        (
-            id(1, lora("law", store(&[2], None, 'a', 1))),
-            "T1@law start a1",
-        ),
+        (id(1, lora("law", store(&[2], None, 'a', 1))), "T1@law start a1"),
         (id(2, store(&[3], None, 'a', 1)), ""),
         (id(2, store(&[4], Some(3), 'a', 2)), ""),
         (lora(&long, store(&[5], None, 'a', 1)), ""),
         (lora("", store(&[6], None, 'a', 1)), "T1 start a1"),
-        (
-            keys(json!([["sql"]]), id(1, store(&[7], None, 'a', 1))),
-            "T1@sql start a1",
-        ),
+        (keys(json!([["sql"]]), id(1, store(&[7], None, 'a', 1))), "T1@sql start a1"),
     ];
-    let drops = [
-        (EngineDrop::UnnamedAdapter, 2),
-        (EngineDrop::AdapterTooLong, 1),
-    ];
+    let drops = [(EngineDrop::UnnamedAdapter, 2), (EngineDrop::AdapterTooLong, 1)];
     check(options, steps, &drops);
 }
 
@@ -204,10 +158,7 @@ fn adapters_have_names() {
 fn what_the_fingerprint_cannot_tell_apart_is_refused_with_what_follows() {
     let images = json!([null, [["image", 0]], null]);
     let steps = vec![
-        (
-            keys(images.clone(), store(&[1, 2, 3], None, 'a', 1)),
-            "T1 start a1",
-        ),
+        (keys(images.clone(), store(&[1, 2, 3], None, 'a', 1)), "T1 start a1"),
         (store(&[4], Some(3), 'a', 4), ""),
         (on("CPU", copy(&[1, 2])), ""),
         (remove(&[3]), ""),
@@ -223,24 +174,11 @@ fn what_the_fingerprint_cannot_tell_apart_is_refused_with_what_follows() {
         (store(&[52], Some(51), 'b', 2), ""),
         (salt(store(&[51], None, 'b', 1)), ""),
         (remove(&[51, 52, 11, 43]), ""),
-        (
-            keys(json!([["sql"]]), lora("sql", store(&[61], None, 'a', 1))),
-            "T1@sql start a1",
-        ),
-        (
-            keys(json!([["sql"]]), lora("law", store(&[62], None, 'a', 1))),
-            "",
-        ),
-        (
-            with(store(&[63], None, 'a', 1), "cache_salt", json!("")),
-            "T1 start a1",
-        ),
+        (keys(json!([["sql"]]), lora("sql", store(&[61], None, 'a', 1))), "T1@sql start a1"),
+        (keys(json!([["sql"]]), lora("law", store(&[62], None, 'a', 1))), ""),
+        (with(store(&[63], None, 'a', 1), "cache_salt", json!("")), "T1 start a1"),
     ];
-    let drops = [
-        (EngineDrop::ExtraKeys, 5),
-        (EngineDrop::CacheSalt, 4),
-        (EngineDrop::ParentRefused, 5),
-    ];
+    let drops = [(EngineDrop::ExtraKeys, 5), (EngineDrop::CacheSalt, 4), (EngineDrop::ParentRefused, 5)];
     let mapper = check(plain(), steps, &drops);
     assert_eq!(mapper.counts().held_back_blocks, 0);
 }
@@ -275,11 +213,7 @@ fn a_reused_hash_stands_for_the_newer_content() {
         (lora("sql", store(&[1], None, 'b', 1)), "-b1, T1@sql b1"),
         (remove(&[1, 1]), "-b1@sql"),
     ];
-    let drops = [
-        (EngineDrop::CacheSalt, 1),
-        (EngineDrop::HashReused, 3),
-        (EngineDrop::UnknownRemoval, 1),
-    ];
+    let drops = [(EngineDrop::CacheSalt, 1), (EngineDrop::HashReused, 3), (EngineDrop::UnknownRemoval, 1)];
     check(plain(), steps, &drops);
 }
 

@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use icache::engine::{Fed, Identity, Mapper, MapperOptions, decode_batch, feed};
 use icache::hash::fingerprint_chain;
-use icache::model::{
-    EventKind, HashScheme, ModelId, PrefixHash, ReplicaId, TenantId, Tier, Timestamp,
-};
+use icache::model::{EventKind, HashScheme, ModelId, PrefixHash, ReplicaId, TenantId, Tier, Timestamp};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -27,12 +25,8 @@ const WORLD: [(u64, Option<u64>, u32, &str, bool); 12] = [
     (41, None, 1, "law", false),
     (42, Some(2), 3, "sql", false),
 ];
-const MEDIA: [(&str, Tier); 4] = [
-    ("GPU", Tier::T1),
-    ("CPU", Tier::T2),
-    ("CPU_PINNED", Tier::T2),
-    ("DISK", Tier::T3),
-];
+const MEDIA: [(&str, Tier); 4] =
+    [("GPU", Tier::T1), ("CPU", Tier::T2), ("CPU_PINNED", Tier::T2), ("DISK", Tier::T3)];
 
 /// From the start of the sequence to block `at` of the world.
 fn path(at: usize) -> Vec<usize> {
@@ -103,10 +97,9 @@ impl Op {
                     ),
                 )
             }
-            Op::Remove(at, from) => place(
-                from,
-                json!({"type": "BlockRemoved", "block_hashes": [WORLD[at].0]}),
-            ),
+            Op::Remove(at, from) => {
+                place(from, json!({"type": "BlockRemoved", "block_hashes": [WORLD[at].0]}))
+            }
             Op::Clear => json!({"type": "AllBlocksCleared"}),
         }
     }
@@ -129,10 +122,7 @@ struct Naive {
 impl Naive {
     fn knows(&self, hash: u64) -> bool {
         let known = self.copies.iter().filter(|copy| copy.waits_for.is_none());
-        known
-            .map(|copy| copy.block)
-            .chain(self.retained.iter().copied())
-            .any(|block| WORLD[block].0 == hash)
+        known.map(|copy| copy.block).chain(self.retained.iter().copied()).any(|block| WORLD[block].0 == hash)
     }
 
     fn apply(&mut self, op: &Op) {
@@ -141,15 +131,9 @@ impl Naive {
                 let blocks = stored(at, len);
                 let parent = WORLD[blocks[0]].1;
                 let waits_for = parent.filter(|parent| !self.knows(*parent));
-                self.copies.extend(blocks.iter().map(|block| Copy {
-                    block: *block,
-                    place,
-                    waits_for,
-                }));
-                while let Some(at) = self
-                    .copies
-                    .iter()
-                    .position(|copy| copy.waits_for.is_some_and(|hash| self.knows(hash)))
+                self.copies.extend(blocks.iter().map(|block| Copy { block: *block, place, waits_for }));
+                while let Some(at) =
+                    self.copies.iter().position(|copy| copy.waits_for.is_some_and(|hash| self.knows(hash)))
                 {
                     self.copies[at].waits_for = None;
                 }
@@ -157,11 +141,7 @@ impl Naive {
             Op::Copy(block, place) => {
                 if self.knows(WORLD[block].0) {
                     let waits_for = None;
-                    self.copies.push(Copy {
-                        block,
-                        place,
-                        waits_for,
-                    });
+                    self.copies.push(Copy { block, place, waits_for });
                 }
             }
             Op::Remove(block, place) => self.remove(block, place),
@@ -191,11 +171,7 @@ impl Naive {
         let on_gpu = |copy: &Copy| {
             copy.block == block && copy.waits_for.is_none() && MEDIA[copy.place.0].1 == Tier::T1
         };
-        if removed.is_some()
-            && tier == Tier::T1
-            && !self.copies.iter().any(on_gpu)
-            && self.l2_retains
-        {
+        if removed.is_some() && tier == Tier::T1 && !self.copies.iter().any(on_gpu) && self.l2_retains {
             self.retained.insert(block);
         }
     }
@@ -237,8 +213,7 @@ fn apply_fed(index: &mut Entries, fed: Fed<'_>) {
         }
         Fed::Event(event) if event.kind == EventKind::AllCleared => index.clear(),
         Fed::Event(event) => index.retain(|(adapter, prefix), _| {
-            *prefix != hash(event.prefix_hash)
-                || !(event.adapter.is_empty() || adapter == event.adapter)
+            *prefix != hash(event.prefix_hash) || !(event.adapter.is_empty() || adapter == event.adapter)
         }),
     }
 }

@@ -24,11 +24,7 @@ pub fn releases() -> Vec<(String, Vec<u8>, Value)> {
     let files = files.into_iter().map(|file| {
         let name = file["file"].as_str().unwrap().to_owned();
         let payload = std::fs::read(folder().join(&name)).unwrap();
-        assert_eq!(
-            payload.len() as u64,
-            file["len"].as_u64().unwrap(),
-            "{name}"
-        );
+        assert_eq!(payload.len() as u64, file["len"].as_u64().unwrap(), "{name}");
         (name, payload, file["decoded"].clone())
     });
     files.collect()
@@ -88,12 +84,7 @@ fn hash(value: &Value) -> Option<EngineHash> {
 }
 
 fn hashes(value: &Value) -> Vec<EngineHash> {
-    value
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|value| hash(value).unwrap())
-        .collect()
+    value.as_array().unwrap().iter().map(|value| hash(value).unwrap()).collect()
 }
 
 fn check_event(release: &str, event: &Event<'_>, expected: &Value) {
@@ -111,9 +102,7 @@ fn check_event(release: &str, event: &Event<'_>, expected: &Value) {
         }
         Event::Stored(stored) => {
             let tokens = field(expected, "token_ids").as_array().unwrap();
-            let plain = tokens
-                .iter()
-                .map(|token| token.as_u64().map(|token| token as u32));
+            let plain = tokens.iter().map(|token| token.as_u64().map(|token| token as u32));
             let blocks = stored.block_hashes.len();
             let keys = field(expected, "extra_keys").as_array();
             assert_eq!(stored.extra_keys.is_some(), keys.is_some(), "{release}");
@@ -143,11 +132,7 @@ fn check_event(release: &str, event: &Event<'_>, expected: &Value) {
 }
 
 /// Release, changes, and counters that are not 0.
-type Case = (
-    &'static str,
-    &'static [&'static str],
-    &'static [(EngineDrop, u64)],
-);
+type Case = (&'static str, &'static [&'static str], &'static [(EngineDrop, u64)]);
 
 const NAMED: &[&str] = &["T1 start v1 v2", "T1@sql v3", "-v1", "clear"];
 /// The child's hash is the one of its parent, so it takes its place.
@@ -173,36 +158,12 @@ fn every_release_comes_to_its_changes() {
         ("vllm-0.24.0", SALTED, &[(ExtraKeys, 1)]),
         ("vllm-0.29.0", SALTED, &[(ExtraKeys, 1)]),
         ("vllm-0.33.0", SALTED, &[(ExtraKeys, 1)]),
-        (
-            "sglang-0.4.6.post5",
-            ONE_MEDIUM,
-            &[(TokenPairs, 1), (UnknownRemoval, 1)],
-        ),
-        (
-            "sglang-0.4.7",
-            ONE_MEDIUM,
-            &[(TokenPairs, 1), (UnknownRemoval, 1)],
-        ),
-        (
-            "sglang-0.5.9",
-            OFFLOADED,
-            &[(TokenPairs, 1), (UnknownRemoval, 2)],
-        ),
-        (
-            "sglang-0.5.17",
-            OFFLOADED,
-            &[(TokenPairs, 1), (UnknownRemoval, 2)],
-        ),
-        (
-            "sglang-0.5.20",
-            SALTED_SGLANG,
-            &[(TokenPairs, 1), (CacheSalt, 2), (UnknownRemoval, 2)],
-        ),
-        (
-            "sglang-0.5.22",
-            SALTED_SGLANG,
-            &[(TokenPairs, 1), (CacheSalt, 2), (UnknownRemoval, 2)],
-        ),
+        ("sglang-0.4.6.post5", ONE_MEDIUM, &[(TokenPairs, 1), (UnknownRemoval, 1)]),
+        ("sglang-0.4.7", ONE_MEDIUM, &[(TokenPairs, 1), (UnknownRemoval, 1)]),
+        ("sglang-0.5.9", OFFLOADED, &[(TokenPairs, 1), (UnknownRemoval, 2)]),
+        ("sglang-0.5.17", OFFLOADED, &[(TokenPairs, 1), (UnknownRemoval, 2)]),
+        ("sglang-0.5.20", SALTED_SGLANG, &[(TokenPairs, 1), (CacheSalt, 2), (UnknownRemoval, 2)]),
+        ("sglang-0.5.22", SALTED_SGLANG, &[(TokenPairs, 1), (CacheSalt, 2), (UnknownRemoval, 2)]),
     ];
     for (release, changes, drops) in cases {
         check_release(release, true, changes, drops);
@@ -217,12 +178,7 @@ fn without_a_name_the_adapter_number_is_dropped_and_said() {
     }
 }
 
-fn check_release(
-    release: &str,
-    named: bool,
-    changes: &[&str],
-    drops: &[(EngineDrop, u64)],
-) -> Vec<Notice> {
+fn check_release(release: &str, named: bool, changes: &[&str], drops: &[(EngineDrop, u64)]) -> Vec<Notice> {
     let mut names = Names::default();
     names.add("v", &(0..48).collect::<Vec<u32>>(), 16);
     names.add("w", &(0..32).chain(0..16).collect::<Vec<u32>>(), 16);
@@ -237,11 +193,7 @@ fn check_release(
     let applied = mapper.apply(&batch, Timestamp::default());
     assert_eq!(names.show_all(&applied.changes), changes, "{release}");
     let counts = mapper.counts();
-    let mut found: Vec<_> = counts
-        .drops
-        .iter()
-        .filter(|(_, count)| *count > 0)
-        .collect();
+    let mut found: Vec<_> = counts.drops.iter().filter(|(_, count)| *count > 0).collect();
     let mut expected = drops.to_vec();
     found.sort();
     expected.sort();

@@ -20,26 +20,18 @@ fn stored(adapter: &str, tier: Tier, numbers: std::ops::Range<u64>, start: bool)
     Change::Stored {
         adapter: AdapterId::from(adapter),
         tier,
-        blocks: numbers
-            .map(|at| (PrefixHash::new(at), at as i32 * 16))
-            .collect(),
+        blocks: numbers.map(|at| (PrefixHash::new(at), at as i32 * 16)).collect(),
         sequence_start: start,
     }
 }
 
 fn removed(adapter: &str, number: u64) -> Change {
-    Change::Removed {
-        prefix_hash: PrefixHash::new(number),
-        adapter: AdapterId::from(adapter),
-    }
+    Change::Removed { prefix_hash: PrefixHash::new(number), adapter: AdapterId::from(adapter) }
 }
 
 /// Entries as `adapter tier hash=tokens`, chains as `adapter tier [hash=tokens of block ...]`.
 fn words(changes: &[Change]) -> Vec<String> {
-    let number = |hash: &[u8]| {
-        hash.iter()
-            .fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte))
-    };
+    let number = |hash: &[u8]| hash.iter().fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte));
     let at = Timestamp::from_us(5);
     let mut words = Vec::new();
     feed(changes, &identity(), Some(at), &mut |fed| {
@@ -51,9 +43,8 @@ fn words(changes: &[Change]) -> Vec<String> {
                 let entries = update.prefixes.iter().map(|entry| {
                     let counts = entry.block_token_counts.iter();
                     let chain = entry.block_hashes.iter().zip(counts);
-                    let chain: Vec<_> = chain
-                        .map(|(hash, count)| format!("{}={count}", number(hash)))
-                        .collect();
+                    let chain: Vec<_> =
+                        chain.map(|(hash, count)| format!("{}={count}", number(hash))).collect();
                     let blocks = if chain.is_empty() {
                         format!("{}={}", number(entry.prefix_hash), entry.token_count)
                     } else {
@@ -65,10 +56,7 @@ fn words(changes: &[Change]) -> Vec<String> {
                 entries.collect::<Vec<_>>().join(", ")
             }
             Fed::Event(event) => {
-                assert_eq!(
-                    (event.replica, event.tenant, event.model),
-                    ("r1", "t1", "m1")
-                );
+                assert_eq!((event.replica, event.tenant, event.model), ("r1", "t1", "m1"));
                 assert_eq!(event.at, Some(at));
                 match event.kind {
                     EventKind::PrefixEvicted => {
@@ -111,38 +99,19 @@ fn updates_are_bounded_and_only_the_first_part_of_a_chain_is_one() {
     let most = MAX_UPDATE_BLOCKS as u64;
     let update_sizes = |changes: &[Change]| {
         let words = words(changes);
-        let sizes = words.iter().map(|words| {
-            (
-                words.matches('=').count() as u64,
-                words.matches('[').count(),
-            )
-        });
+        let sizes = words.iter().map(|words| (words.matches('=').count() as u64, words.matches('[').count()));
         sizes.collect::<Vec<_>>()
     };
-    assert_eq!(
-        update_sizes(&[stored("", Tier::T1, 1..most + 1, true)]),
-        [(most, 1)]
-    );
-    assert_eq!(
-        update_sizes(&[stored("", Tier::T1, 1..most + 2, true)]),
-        [(most, 1), (1, 0)]
-    );
-    let two = [
-        stored("", Tier::T1, 1..3, true),
-        stored("", Tier::T1, 1..most, true),
-    ];
+    assert_eq!(update_sizes(&[stored("", Tier::T1, 1..most + 1, true)]), [(most, 1)]);
+    assert_eq!(update_sizes(&[stored("", Tier::T1, 1..most + 2, true)]), [(most, 1), (1, 0)]);
+    let two = [stored("", Tier::T1, 1..3, true), stored("", Tier::T1, 1..most, true)];
     assert_eq!(update_sizes(&two), [(2, 1), (most - 1, 1)]);
 }
 
 #[test]
 fn what_is_held_is_restated_by_adapter_and_tier() {
     let (base, sql) = (AdapterId::from(""), AdapterId::from("sql"));
-    let held = [
-        (&base, 1, Tier::T1),
-        (&sql, 1, Tier::T1),
-        (&base, 2, Tier::T2),
-        (&base, 3, Tier::T1),
-    ];
+    let held = [(&base, 1, Tier::T1), (&sql, 1, Tier::T1), (&base, 2, Tier::T2), (&base, 3, Tier::T1)];
     let held = held.map(|(adapter, number, tier)| Held {
         adapter,
         prefix_hash: PrefixHash::new(number),
@@ -151,20 +120,11 @@ fn what_is_held_is_restated_by_adapter_and_tier() {
     });
     let mut found = BTreeMap::new();
     for change in restate(held.into_iter()) {
-        let Change::Stored {
-            adapter,
-            tier,
-            blocks,
-            sequence_start,
-        } = change
-        else {
+        let Change::Stored { adapter, tier, blocks, sequence_start } = change else {
             panic!("{change:?}");
         };
         assert!(!sequence_start);
-        let blocks: Vec<_> = blocks
-            .iter()
-            .map(|(hash, tokens)| (hash.value(), *tokens))
-            .collect();
+        let blocks: Vec<_> = blocks.iter().map(|(hash, tokens)| (hash.value(), *tokens)).collect();
         found.insert((adapter.to_string(), tier), blocks);
     }
     let expected = BTreeMap::from([

@@ -66,30 +66,19 @@ pub fn names() -> Names {
     names
 }
 
-pub fn changes_of(
-    mapper: &mut Mapper,
-    events: Vec<Value>,
-    now: Timestamp,
-) -> (String, Vec<Notice>) {
+pub fn changes_of(mapper: &mut Mapper, events: Vec<Value>, now: Timestamp) -> (String, Vec<Notice>) {
     let payload = msgpack(&json!([1.0, events]));
     let before = held(mapper);
     let applied = mapper.apply(&decode_batch(&payload).unwrap(), now);
     let mut index: Entries = before;
     apply(&mut index, &applied.changes);
     assert_eq!(index, held(mapper), "what is held is what the changes say");
-    (
-        names().show_all(&applied.changes).join(", "),
-        applied.notices,
-    )
+    (names().show_all(&applied.changes).join(", "), applied.notices)
 }
 
 /// One batch a step, with its changes; then the counters that are not 0.
 #[track_caller]
-pub fn check(
-    options: MapperOptions,
-    steps: Vec<(Value, &str)>,
-    drops: &[(EngineDrop, u64)],
-) -> Mapper {
+pub fn check(options: MapperOptions, steps: Vec<(Value, &str)>, drops: &[(EngineDrop, u64)]) -> Mapper {
     let mut mapper = Mapper::new(options);
     for (at, (event, expected)) in steps.into_iter().enumerate() {
         let now = Timestamp::from_ns(at as i64 * STEP_NS);

@@ -73,12 +73,7 @@ impl Names {
             name => format!("@{name}"),
         };
         match change {
-            Change::Stored {
-                adapter,
-                tier,
-                blocks,
-                sequence_start,
-            } => {
+            Change::Stored { adapter, tier, blocks, sequence_start } => {
                 let mut text = format!("{}{}", tier.label(), at(adapter));
                 text.push_str(if *sequence_start { " start" } else { "" });
                 for (hash, tokens) in blocks {
@@ -87,10 +82,7 @@ impl Names {
                 }
                 text
             }
-            Change::Removed {
-                prefix_hash,
-                adapter,
-            } => format!("-{}{}", self.0[prefix_hash].0, at(adapter)),
+            Change::Removed { prefix_hash, adapter } => format!("-{}{}", self.0[prefix_hash].0, at(adapter)),
             Change::Cleared => "clear".to_owned(),
         }
     }
@@ -107,22 +99,13 @@ pub type Entries = BTreeMap<(String, PrefixHash), (Tier, i32)>;
 pub fn apply(index: &mut Entries, changes: &[Change]) {
     for change in changes {
         match change {
-            Change::Stored {
-                adapter,
-                tier,
-                blocks,
-                ..
-            } => {
+            Change::Stored { adapter, tier, blocks, .. } => {
                 for (hash, tokens) in blocks {
                     index.insert((adapter.to_string(), *hash), (*tier, *tokens));
                 }
             }
-            Change::Removed {
-                prefix_hash,
-                adapter,
-            } => index.retain(|(partition, hash), _| {
-                hash != prefix_hash
-                    || !(adapter.as_str().is_empty() || partition == adapter.as_str())
+            Change::Removed { prefix_hash, adapter } => index.retain(|(partition, hash), _| {
+                hash != prefix_hash || !(adapter.as_str().is_empty() || partition == adapter.as_str())
             }),
             Change::Cleared => index.clear(),
         }
