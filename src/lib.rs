@@ -11,3 +11,4 @@ pub mod index;
 pub mod lookup;
 pub mod model;
 pub mod policy;
+pub mod replay;

@@ -26,7 +26,9 @@ pub enum CaptureError {
         why: String,
     },
     /// The header names a version that this program does not know.
-    #[error("`{name}` is a capture of version {version} and this icache reads version {VERSION}; use a newer icache")]
+    #[error(
+        "`{name}` is a capture of version {version} and this icache reads version {VERSION}; use a newer icache"
+    )]
     Newer {
         /// File.
         name: String,

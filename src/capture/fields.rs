@@ -53,7 +53,8 @@ pub(super) enum Parsed {
 
 /// Reads one line; the error says what is wrong and in which field.
 pub(super) fn parse_record(line: &str) -> Result<Parsed, String> {
-    let envelope: Envelope<'_> = serde_json::from_str(line).map_err(|error| explain::<Envelope<'_>>(line, &error))?;
+    let envelope: Envelope<'_> =
+        serde_json::from_str(line).map_err(|error| explain::<Envelope<'_>>(line, &error))?;
     let at = parse_seconds(envelope.t.get()).ok_or_else(|| {
         format!("field `t`: `{}` is no time; write decimal Unix seconds", shortened(envelope.t.get()))
     })?;
@@ -117,7 +118,10 @@ fn plain(message: &str) -> String {
         ("expected a borrowed string", "expected a string"),
         ("expected a string or bytes", "expected a string"),
         ("expected byte array", "expected a string of base64"),
-        ("data did not match any variant of untagged enum Content", "expected a number, or a number in quotes"),
+        (
+            "data did not match any variant of untagged enum Content",
+            "expected a number, or a number in quotes",
+        ),
         ("data did not match any variant of untagged enum BytesOrString", "expected a string of base64"),
     ] {
         out = out.replace(from, to);
@@ -164,6 +168,8 @@ pub(super) mod base64_bytes {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
         let text = std::borrow::Cow::<'_, str>::deserialize(deserializer)?;
-        ENGINE.decode(text.as_bytes()).map_err(|error| serde::de::Error::custom(format!("no base64: {error}")))
+        ENGINE
+            .decode(text.as_bytes())
+            .map_err(|error| serde::de::Error::custom(format!("no base64: {error}")))
     }
 }

@@ -18,5 +18,5 @@ pub use read::{MAX_NOTES, Notes, ReadOptions, Reader, looks_like_capture};
 pub use record::{
     Body, Config, ConfigLimits, ConfigRanker, Expectation, Header, KvBatch, Lookup, Record, State, VERSION,
 };
-pub use wire_tmp::{decode_answer, decode_event, decode_lookup_request, decode_update};
+pub use wire_tmp::{decode_answer, decode_event, decode_request, decode_update};
 pub use write::Writer;

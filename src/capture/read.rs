@@ -148,7 +148,8 @@ impl<R: BufRead> Reader<R> {
             Parsed::Known(at, body) => (at, Some(body)),
             Parsed::Unknown(at, kind) => {
                 self.notes.unknown += 1;
-                if self.notes.unknown_kinds.len() < MAX_NOTES || self.notes.unknown_kinds.contains_key(&kind) {
+                if self.notes.unknown_kinds.len() < MAX_NOTES || self.notes.unknown_kinds.contains_key(&kind)
+                {
                     *self.notes.unknown_kinds.entry(shortened(&kind)).or_default() += 1;
                 }
                 (at, None)

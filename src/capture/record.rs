@@ -81,9 +81,9 @@ pub struct KvBatch {
     /// Topic frame.
     #[serde(default)]
     pub topic: String,
-    /// Sequence frame.
-    #[serde(default)]
-    pub seq: u64,
+    /// Sequence frame; absent is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
     /// Payload frame.
     #[serde(with = "super::fields::base64_bytes")]
     pub payload: Vec<u8>,

@@ -81,7 +81,9 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_none() {
-        for text in ["", "-", "1e", "1e99", "99999999999", "1e9223372036854775807", "\"1\"", "null", "1.2.3", "NaN"] {
+        for text in
+            ["", "-", "1e", "1e99", "99999999999", "1e9223372036854775807", "\"1\"", "null", "1.2.3", "NaN"]
+        {
             assert_eq!(parse_seconds(text), None, "{text}");
         }
     }

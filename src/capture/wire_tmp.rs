@@ -2,12 +2,12 @@
 
 use crate::contract::wire::inferencecache::v1alpha1 as wire;
 use crate::model::{
-    Answer, CacheEvent, EventKind, HashList, LookupRequest, PrefixEntry, RankedReplica, ReplicaStats, Slo, StateUpdate,
-    Tier, Timestamp,
+    Answer, CacheEvent, EventKind, HashList, LookupRequest, PrefixEntry, RankedReplica, ReplicaStats, Slo,
+    StateUpdate, Tier, Timestamp,
 };
 
 /// A lookup, borrowed from its message.
-pub fn decode_lookup_request(request: &wire::LookupRouteRequest) -> LookupRequest<'_> {
+pub fn decode_request(request: &wire::LookupRouteRequest) -> LookupRequest<'_> {
     LookupRequest {
         tenant: &request.tenant_id,
         model: &request.model_id,
@@ -78,20 +78,20 @@ pub fn decode_event(event: &wire::CacheEvent) -> CacheEvent<'_> {
 }
 
 /// An answer.
-pub fn decode_answer(answer: &wire::LookupRouteResponse) -> Answer {
-    let replicas = answer.replica_scores.iter().map(|replica| RankedReplica {
-        replica: replica.replica_id.clone(),
+pub fn decode_answer(answer: wire::LookupRouteResponse) -> Answer {
+    let replicas = answer.replica_scores.into_iter().map(|replica| RankedReplica {
+        replica: replica.replica_id,
         score: replica.score,
         matched_tokens: replica.matched_tokens,
         probability: replica.estimated_cache_hit_prob,
         tier: tier(replica.tier),
     });
     Answer {
-        reason_code: answer.reason_code.clone(),
         replicas: replicas.collect(),
+        reason_code: answer.reason_code,
         latency_us: answer.lookup_latency_us,
-        token_ids: answer.token_ids.clone(),
-        adapter: answer.adapter_id.clone(),
+        token_ids: answer.token_ids,
+        adapter: answer.adapter_id,
     }
 }
 

@@ -26,8 +26,12 @@ struct HeaderLine<'a> {
 impl<W: Write> Writer<W> {
     /// Begins a capture with its header.
     pub fn create(mut sink: W, header: &Header) -> io::Result<Self> {
-        let line =
-            HeaderLine { icache: "capture", version: VERSION, created: &header.created, source: &header.source };
+        let line = HeaderLine {
+            icache: "capture",
+            version: VERSION,
+            created: &header.created,
+            source: &header.source,
+        };
         let mut line = serde_json::to_string(&line)?;
         line.push('\n');
         sink.write_all(line.as_bytes())?;

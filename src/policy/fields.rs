@@ -75,7 +75,9 @@ impl<'a> Fields<'a> {
         match node.value {
             Value::Int(value) => match i64::try_from(value) {
                 Ok(value) if (0..=most).contains(&value) => Ok(Some(value)),
-                _ => Err(self.wrong(field, node.line, &format!("is {value}; write a number from 0 to {most}"))),
+                _ => {
+                    Err(self.wrong(field, node.line, &format!("is {value}; write a number from 0 to {most}")))
+                }
             },
             other => Err(self.wrong(
                 field,
@@ -113,7 +115,9 @@ impl<'a> Fields<'a> {
         let Some((line, text)) = self.text(field)? else { return Ok(None) };
         match parse_duration(&text) {
             Ok(ns) if ns > 0 => Ok(Some(ns)),
-            Ok(_) => Err(self.wrong(field, line, &format!("is `{text}`; write a duration above 0, as in `30m`"))),
+            Ok(_) => {
+                Err(self.wrong(field, line, &format!("is `{text}`; write a duration above 0, as in `30m`")))
+            }
             Err(error) => Err(self.wrong(field, line, &format!("is no duration: {error}"))),
         }
     }
@@ -129,7 +133,9 @@ impl<'a> Fields<'a> {
         let nearest = self
             .taken
             .iter()
-            .map(|known| (strsim::damerau_levenshtein(&key.text.to_lowercase(), &known.to_lowercase()), *known))
+            .map(|known| {
+                (strsim::damerau_levenshtein(&key.text.to_lowercase(), &known.to_lowercase()), *known)
+            })
             .min()
             .filter(|(distance, known)| *distance <= known.len() / 3);
         let advice = match nearest {

@@ -106,7 +106,11 @@ impl Objects {
         let mut object = Fields::of(name, path, node)?;
         let version = object.text("apiVersion")?;
         let Some((line, kind)) = object.text("kind")? else {
-            return Err(object.wrong("kind", object.line, "is missing; write `CachePolicy` or `CacheTenant`"));
+            return Err(object.wrong(
+                "kind",
+                object.line,
+                "is missing; write `CachePolicy` or `CacheTenant`",
+            ));
         };
         if kind == "List" {
             return self.read_list(name, path, object);
@@ -141,7 +145,11 @@ impl Objects {
 
     fn read_list(&mut self, name: &str, path: &str, mut list: Fields<'_>) -> Result<(), PolicyError> {
         if !path.is_empty() {
-            return Err(list.wrong("kind", list.line, "is `List` within a list; write its items into the outer one"));
+            return Err(list.wrong(
+                "kind",
+                list.line,
+                "is `List` within a list; write its items into the outer one",
+            ));
         }
         list.take("metadata");
         let items = match list.take("items") {
@@ -165,14 +173,18 @@ impl Objects {
         for policy in &self.policies {
             let namespace = policy.key.0.as_str();
             match policies.get(namespace) {
-                Some(first) => inert.push(format!("{} has no effect: {} comes first", policy.source, first.source)),
+                Some(first) => {
+                    inert.push(format!("{} has no effect: {} comes first", policy.source, first.source))
+                }
                 None => drop(policies.insert(namespace, policy)),
             }
         }
         let mut tenants: BTreeMap<&str, &Named<TenantSpec>> = BTreeMap::new();
         for tenant in &self.tenants {
             match tenants.get(tenant.spec.tenant.as_str()) {
-                Some(first) => inert.push(format!("{} has no effect: {} comes first", tenant.source, first.source)),
+                Some(first) => {
+                    inert.push(format!("{} has no effect: {} comes first", tenant.source, first.source))
+                }
                 None => drop(tenants.insert(&tenant.spec.tenant, tenant)),
             }
         }
@@ -205,7 +217,11 @@ impl Objects {
 /// Namespace and name.
 fn metadata(object: &mut Fields<'_>) -> Result<(String, String), PolicyError> {
     let Some(mut metadata) = object.object("metadata")? else {
-        return Err(object.wrong("metadata", object.line, "is missing; write `metadata: {name: ..., namespace: ...}`"));
+        return Err(object.wrong(
+            "metadata",
+            object.line,
+            "is missing; write `metadata: {name: ..., namespace: ...}`",
+        ));
     };
     let name = match metadata.text("name")? {
         Some((_, name)) if !name.is_empty() => name,
@@ -285,10 +301,16 @@ fn tenant_spec(object: &mut Fields<'_>) -> Result<TenantSpec, PolicyError> {
     };
     let tenant = match spec.text("tenantID")? {
         Some((line, id)) if id == PROBE_TENANT => {
-            return Err(spec.wrong("tenantID", line, &format!("is `{id}`, which is reserved for health probes")));
+            return Err(spec.wrong(
+                "tenantID",
+                line,
+                &format!("is `{id}`, which is reserved for health probes"),
+            ));
         }
         Some((_, id)) if !id.is_empty() => id,
-        Some((line, _)) => return Err(spec.wrong("tenantID", line, "is empty; write the tenant_id of the wire")),
+        Some((line, _)) => {
+            return Err(spec.wrong("tenantID", line, "is empty; write the tenant_id of the wire"));
+        }
         None => return Err(spec.wrong("tenantID", spec.line, "is missing; write the tenant_id of the wire")),
     };
     spec.choice("isolationMode", &[("Fairness", ())])?;
