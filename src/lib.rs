@@ -2,6 +2,7 @@
 //! that ranks them, and the tools around both.
 
 pub mod cmd;
+pub mod capture;
 pub mod contract;
 pub mod decision;
 pub mod engine;
@@ -13,3 +14,4 @@ pub mod lookup;
 pub mod model;
 pub mod policy;
 pub mod render;
+pub mod replay;

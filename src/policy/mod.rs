@@ -1,7 +1,12 @@
 //! Policies: what operators write, and what it comes to for each tenant.
 
+mod document;
+mod fields;
 mod resolve;
+mod schema;
 mod store;
 
+pub use document::MAX_POLICY_BYTES;
 pub use resolve::{Defaults, TenantPolicy, default_ranker, resolve};
+pub use schema::{API_VERSION, LoadedPolicies, PolicyError, load_policies};
 pub use store::{PolicySet, PolicyStore};

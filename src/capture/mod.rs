@@ -1,0 +1,22 @@
+//! Captures: what a server was told and what it answered, as JSON Lines that can be replayed.
+//!
+//! The first line is a header, every other line one [`Record`] with its time, in time order. [`Reader`] streams them and
+//! says file, line and field of what it cannot use; [`Writer`] writes what [`Reader`] reads.
+
+mod error;
+mod fields;
+mod lines;
+mod read;
+mod record;
+mod time;
+mod wire_tmp;
+mod write;
+
+pub use error::CaptureError;
+pub use lines::MAX_LINE_BYTES;
+pub use read::{MAX_NOTES, Notes, ReadOptions, Reader, looks_like_capture};
+pub use record::{
+    Body, Config, ConfigLimits, ConfigRanker, Expectation, Header, KvBatch, Lookup, Record, State, VERSION,
+};
+pub use wire_tmp::{decode_answer, decode_event, decode_request, decode_update};
+pub use write::Writer;

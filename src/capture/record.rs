@@ -1,0 +1,186 @@
+//! The records of a capture.
+
+use serde::{Deserialize, Serialize};
+
+use crate::contract::wire::inferencecache::v1alpha1::{
+    CacheEvent, CacheStateUpdate, LookupRouteRequest, LookupRouteResponse,
+};
+use crate::model::Timestamp;
+
+/// Version of the format that is read and written.
+pub const VERSION: u64 = 1;
+
+/// The first line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// When recording began, RFC 3339; empty where the header does not say.
+    pub created: String,
+    /// What was recorded, in free text.
+    pub source: String,
+}
+
+/// One line: what happened, and when.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Record {
+    /// Line in the file, from 1; the header is line 1.
+    pub line: u64,
+    /// When, exact to the microsecond.
+    pub at: Timestamp,
+    /// What.
+    pub body: Body,
+}
+
+/// What a record holds, by kind.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Body {
+    /// A batch as an engine published it.
+    KvBatch(KvBatch),
+    /// A state update that a server took.
+    Report(CacheStateUpdate),
+    /// An event that a server took.
+    Event(CacheEvent),
+    /// A lookup, with its answer.
+    Lookup(Box<Lookup>),
+    /// Policy documents (YAML), in force from here on.
+    Policy(String),
+    /// Settings of the server that was recorded.
+    Config(Config),
+    /// What the index held when recording began.
+    State(State),
+    /// The server swept here.
+    Sweep,
+}
+
+impl Body {
+    /// The kind as it stands in the file.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::KvBatch(_) => "kv-batch",
+            Self::Report(_) => "report",
+            Self::Event(_) => "event",
+            Self::Lookup(_) => "lookup",
+            Self::Policy(_) => "policy",
+            Self::Config(_) => "config",
+            Self::State(_) => "state",
+            Self::Sweep => "sweep",
+        }
+    }
+}
+
+/// One published batch of an engine, and on whose behalf it is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct KvBatch {
+    /// The engine.
+    pub replica: String,
+    /// Its model.
+    pub model: String,
+    /// Its tenant.
+    pub tenant: String,
+    /// Scheme of the fingerprints.
+    pub scheme: String,
+    /// Topic frame.
+    #[serde(default)]
+    pub topic: String,
+    /// Sequence frame; absent is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+    /// Payload frame.
+    #[serde(with = "super::fields::base64_bytes")]
+    pub payload: Vec<u8>,
+}
+
+/// A lookup.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Lookup {
+    /// What was asked.
+    pub request: LookupRouteRequest,
+    /// What the server answered, where it was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<LookupRouteResponse>,
+    /// What must be answered, where a person wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect: Option<Expectation>,
+}
+
+/// What a person expects of a lookup. An unknown field is an error: a typing error must not pass for a check.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Expectation {
+    /// The reason code.
+    pub reason_code: String,
+    /// The replicas in order; absent is any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<Vec<String>>,
+}
+
+/// Settings of a server. Absent is its default.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Config {
+    /// Ranking settings.
+    pub ranker: ConfigRanker,
+    /// `--block-size`, in tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block_size: Option<u32>,
+    /// `--default-ttl`, a duration.
+    #[serde(rename = "defaultTTL", alias = "defaultTtl", skip_serializing_if = "Option::is_none")]
+    pub default_ttl: Option<String>,
+    /// Bounds of the index.
+    pub limits: ConfigLimits,
+    /// Whatever else is there.
+    #[serde(flatten)]
+    pub others: std::collections::BTreeMap<String, serde_json::Value>,
+}
+
+/// Ranking settings; durations as in policies.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ConfigRanker {
+    /// `PressureWeight`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pressure_weight: Option<f32>,
+    /// `SLOTightTTFTMs`, in milliseconds.
+    #[serde(rename = "sloTightTTFTMs", alias = "sloTightTtftMs", skip_serializing_if = "Option::is_none")]
+    pub slo_tight_ttft_ms: Option<i32>,
+    /// `SLOTightBias`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slo_tight_bias: Option<f32>,
+    /// `TenantHotMaxAge`, a duration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tenant_hot_max_age: Option<String>,
+    /// `TenantHotMinHitRate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tenant_hot_min_hit_rate: Option<f32>,
+    /// `--replica-timeout`, a duration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replica_timeout: Option<String>,
+    /// Whatever else is there.
+    #[serde(flatten)]
+    pub others: std::collections::BTreeMap<String, serde_json::Value>,
+}
+
+/// Bounds of the index.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ConfigLimits {
+    /// `--max-entries`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_entries: Option<u64>,
+    /// `--max-memory`, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_memory_bytes: Option<u64>,
+    /// Whatever else is there.
+    #[serde(flatten)]
+    pub others: std::collections::BTreeMap<String, serde_json::Value>,
+}
+
+/// What an index held, worded as the updates that bring it about: their timestamps say when it was last reported.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct State {
+    /// Entries and statistics, oldest first.
+    #[serde(default)]
+    pub updates: Vec<CacheStateUpdate>,
+    /// Whatever else is there, credits for one.
+    #[serde(flatten)]
+    pub others: std::collections::BTreeMap<String, serde_json::Value>,
+}

@@ -1,0 +1,288 @@
+//! Replay: a capture into a fresh index, on a clock that follows the capture's times.
+//!
+//! Nothing of the machine enters: the same capture gives the same answers everywhere, so answers can be checked against
+//! recorded ones and policies compared on real traffic.
+
+mod check;
+mod engine;
+mod intake;
+mod preload;
+mod report;
+mod settings;
+mod timings;
+
+use std::io::BufRead;
+use std::path::Path;
+use std::time::Instant;
+
+use thiserror::Error;
+
+pub use check::{Mismatch, compare};
+pub use engine::MAX_ENGINES;
+pub use preload::{Preload, preload};
+pub use report::{Checked, MAX_WARNINGS, ReplayReport};
+pub use timings::Timings;
+
+use self::intake::Intake;
+use self::settings::ServerSettings;
+use crate::capture::{
+    Body, CaptureError, KvBatch, Lookup, ReadOptions, Reader, Record, decode_answer, decode_request,
+};
+use crate::decision::Decision;
+use crate::explanation::answer;
+use crate::lookup::{Call, Router};
+use crate::model::{LookupRequest, Timestamp};
+use crate::policy::{Defaults, PolicyError, PolicySet, load_policies};
+
+/// Time between two sweeps, in nanoseconds: the default of `--sweep-interval`.
+pub const SWEEP_INTERVAL_NS: i64 = 60_000_000_000;
+
+/// How a capture is replayed.
+#[derive(Clone, Debug)]
+pub struct ReplayOptions {
+    /// Policies that hold throughout, in place of the captured ones: name of the file and its text.
+    pub policy: Option<(String, String)>,
+    /// Compare each lookup with its recorded answer or expectation.
+    pub check: bool,
+    /// Mismatches kept in full; further ones are only counted.
+    pub mismatches: usize,
+    /// Pass over and count lines that cannot be used.
+    pub skip_bad: bool,
+    /// Measure how long lookups take on this machine.
+    pub timings: bool,
+}
+
+impl Default for ReplayOptions {
+    fn default() -> Self {
+        Self { policy: None, check: false, mismatches: 10, skip_bad: false, timings: false }
+    }
+}
+
+/// Why a replay ended early.
+#[derive(Debug, Error)]
+pub enum ReplayError {
+    /// The capture cannot be used.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// Policy documents, of a record or given in its place, cannot be used.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+}
+
+/// One capture on its way through an index.
+pub struct Replay {
+    name: String,
+    options: ReplayOptions,
+    settings: ServerSettings,
+    router: Router,
+    intake: Intake,
+    report: ReplayReport,
+    clock: Option<Clock>,
+    is_begun: bool,
+}
+
+/// The virtual clock and what hangs on it.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    now: Timestamp,
+    last_sweep: Timestamp,
+    /// The capture says when its server swept.
+    is_recorded: bool,
+}
+
+impl Replay {
+    /// A replay of the capture called `name` into an empty index.
+    pub fn new(name: &str, options: ReplayOptions) -> Result<Self, ReplayError> {
+        let settings = ServerSettings::default();
+        let mut replay = Self {
+            name: name.to_owned(),
+            router: settings.router(PolicySet::empty(settings.defaults())),
+            settings,
+            intake: Intake::default(),
+            report: ReplayReport::new(),
+            clock: None,
+            is_begun: false,
+            options,
+        };
+        replay.put_override_in_force()?;
+        Ok(replay)
+    }
+
+    /// Opens and replays a whole file. `progress` is told the bytes read, now and then.
+    pub fn run_file(
+        path: &Path,
+        options: ReplayOptions,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<ReplayReport, ReplayError> {
+        let mut reader = Reader::open_file(path, ReadOptions { skip_bad: options.skip_bad })?;
+        let mut replay = Self::new(reader.name(), options)?;
+        replay.run(&mut reader, progress)?;
+        Ok(replay.finish())
+    }
+
+    /// Replays all that is left in `reader`.
+    pub fn run<R: BufRead>(
+        &mut self,
+        reader: &mut Reader<R>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), ReplayError> {
+        while let Some(record) = reader.next_record()? {
+            self.apply(&record)?;
+            progress(reader.bytes_read());
+        }
+        self.report.note(reader.notes());
+        Ok(())
+    }
+
+    /// Replays one record; its time must not lie before that of the record before.
+    pub fn apply(&mut self, record: &Record) -> Result<(), ReplayError> {
+        self.tick(record.at, matches!(record.body, Body::Sweep));
+        self.report.count_record(record);
+        let now = record.at;
+        match &record.body {
+            Body::KvBatch(batch) => {
+                if let Err(error) = self.intake.batch(self.router.index(), batch, now) {
+                    self.report.warn(format!("{}:{}: {error}", self.name, record.line));
+                }
+            }
+            Body::Report(update) => self.intake.update(self.router.index(), update, now, 0),
+            Body::Event(event) => self.intake.event(self.router.index(), event, now, 0),
+            Body::Lookup(lookup) => self.look_up(lookup, record),
+            Body::Policy(documents) => self.put_in_force(documents, record.line)?,
+            Body::Config(config) => {
+                let passed_over = if self.is_begun {
+                    vec!["all of it, since it comes after other records".to_owned()]
+                } else {
+                    self.settings.apply(config)
+                };
+                for part in passed_over {
+                    self.report
+                        .warn(format!("{}:{}: passed over of `config`: {part}", self.name, record.line));
+                }
+                if !self.is_begun {
+                    self.router = self.settings.router(PolicySet::empty(self.settings.defaults()));
+                    self.put_override_in_force()?;
+                }
+                return Ok(());
+            }
+            Body::State(state) => {
+                for update in &state.updates {
+                    self.intake.update(self.router.index(), update, now, 0);
+                }
+                for part in state.others.keys() {
+                    self.report
+                        .warn(format!("{}:{}: passed over of `state`: `{part}`", self.name, record.line));
+                }
+            }
+            Body::Sweep => {}
+        }
+        self.is_begun = true;
+        Ok(())
+    }
+
+    /// Replays a batch that stands alone, at the time that it says itself.
+    pub fn apply_bare(&mut self, batch: &KvBatch, at: Timestamp) {
+        self.tick(at, false);
+        self.report.count_bare(at);
+        if let Err(error) = self.intake.batch(self.router.index(), batch, at) {
+            self.report.warn(format!("{}: {error}", self.name));
+        }
+    }
+
+    /// The index as it stands, with its policies: lookups asked of it see what the capture has brought about so far.
+    pub fn router(&self) -> &Router {
+        &self.router
+    }
+
+    /// Time of the last record, `None` before the first.
+    pub fn now(&self) -> Option<Timestamp> {
+        self.clock.map(|clock| clock.now)
+    }
+
+    /// What came of it.
+    pub fn finish(mut self) -> ReplayReport {
+        self.intake.add_to(&mut self.report);
+        self.report.entries_at_end = self.router.index().entries();
+        self.report
+    }
+
+    /// Moves the clock, and sweeps where it is time to.
+    fn tick(&mut self, now: Timestamp, is_sweep: bool) {
+        let clock = self.clock.get_or_insert(Clock { now, last_sweep: now, is_recorded: false });
+        clock.now = now;
+        clock.is_recorded |= is_sweep;
+        let is_due = !clock.is_recorded && clock.last_sweep.age_ns(now) >= SWEEP_INTERVAL_NS;
+        if is_sweep || is_due {
+            clock.last_sweep = now;
+            let swept = self.router.index().sweep(now);
+            self.report.sweeps += 1;
+            self.report.expired += swept.expired_lru + swept.expired_lfu;
+        }
+    }
+
+    fn look_up(&mut self, lookup: &Lookup, record: &Record) {
+        let request = decode_request(&lookup.request);
+        let start = self.options.timings.then(Instant::now);
+        let decision = self.router.route(&request, Call::at(record.at));
+        if let Some(start) = start {
+            self.report.timings.get_or_insert_default().add(start.elapsed());
+        }
+        self.report.count_lookup(&request, &decision);
+        if self.options.check {
+            self.check(lookup, record, &request, &decision);
+        }
+    }
+
+    fn check(&mut self, lookup: &Lookup, record: &Record, request: &LookupRequest<'_>, decision: &Decision) {
+        let got = answer(decision, request, 0);
+        let recorded = lookup.answer.clone().map(decode_answer);
+        let difference = match compare(lookup.expect.as_ref(), recorded.as_ref(), &got) {
+            Checked::Nothing => return,
+            Checked::NotComparable => return self.report.not_comparable += 1,
+            Checked::Agrees => None,
+            Checked::Differs(difference) => Some(difference),
+        };
+        self.report.checked += 1;
+        let Some(difference) = difference else { return };
+        self.report.mismatched += 1;
+        if self.report.mismatches.len() < self.options.mismatches {
+            let expected = check::expectation(lookup.expect.as_ref(), recorded.as_ref());
+            let place = (self.name.clone(), record.line);
+            self.report.mismatches.push(Mismatch::new(place, request, decision, difference, expected, &got));
+        }
+    }
+
+    fn put_in_force(&mut self, documents: &str, line: u64) -> Result<(), ReplayError> {
+        if self.options.policy.is_some() {
+            self.report.policies_overridden += 1;
+            return Ok(());
+        }
+        let name = format!("{} (policy record in line {line})", self.name);
+        match load_policies(&name, documents, self.settings.defaults()) {
+            Ok(loaded) => self.replace_policies(loaded.set, loaded.inert),
+            Err(error) if self.options.skip_bad => self.report.bad_line(error.to_string()),
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    fn put_override_in_force(&mut self) -> Result<(), ReplayError> {
+        let Some((name, text)) = &self.options.policy else { return Ok(()) };
+        let loaded = load_policies(name, text, self.settings.defaults())?;
+        self.replace_policies(loaded.set, loaded.inert);
+        Ok(())
+    }
+
+    fn replace_policies(&mut self, set: PolicySet, inert: Vec<String>) {
+        let evicted = self.router.replace_policies(set);
+        self.report.evicted_quota_keys += evicted.iter().map(|(_, keys)| keys).sum::<u64>();
+        for sentence in inert {
+            self.report.warn(sentence);
+        }
+    }
+}
+
+/// Policies for a replay that are read and checked before it begins.
+pub fn check_policies(name: &str, text: &str) -> Result<(), PolicyError> {
+    load_policies(name, text, &Defaults::default()).map(drop)
+}

@@ -1,0 +1,221 @@
+//! What a replay came to.
+
+use std::collections::BTreeMap;
+
+use super::check::{Difference, Mismatch};
+use super::timings::Timings;
+use crate::capture::{Notes, Record};
+use crate::decision::{Decision, GateId, Reason};
+use crate::model::{LookupRequest, Timestamp};
+
+/// Warnings kept; further ones are only counted.
+pub const MAX_WARNINGS: usize = 50;
+
+/// What comparing one answer came to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Checked {
+    /// There is nothing to compare with.
+    Nothing,
+    /// The recorded answer hangs on something that a replay does not have.
+    NotComparable,
+    /// They agree.
+    Agrees,
+    /// They differ.
+    Differs(Difference),
+}
+
+/// Counts of one replay, or the sum of several.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ReplayReport {
+    /// Captures replayed.
+    pub files: u64,
+    /// Records by kind.
+    pub records: BTreeMap<&'static str, u64>,
+    /// Records of kinds that this version does not know, by kind as far as they are kept.
+    pub unknown_kinds: BTreeMap<String, u64>,
+    /// Records of kinds that this version does not know, all told.
+    pub unknown_records: u64,
+    /// Lines that could not be used.
+    pub bad_lines: u64,
+    /// Captures whose last line was not finished.
+    pub torn: u64,
+    /// What a person should know, each as a sentence.
+    pub warnings: Vec<String>,
+    /// Warnings beyond those kept.
+    pub more_warnings: u64,
+    /// Times of the first and last record; of several captures, the outermost.
+    pub span: Option<(Timestamp, Timestamp)>,
+    /// Blocks stored or refreshed.
+    pub blocks: u64,
+    /// What was dropped, by where it was dropped (`ingest` or `engine`) and cause.
+    pub dropped: BTreeMap<(&'static str, &'static str), u64>,
+    /// Engines that were found to have restarted.
+    pub engine_restarts: u64,
+    /// Batches that came a second time.
+    pub engine_duplicates: u64,
+    /// Events by type, those that engine batches came to included.
+    pub events: BTreeMap<&'static str, u64>,
+    /// Entries that events removed.
+    pub removed: u64,
+    /// Sweeps.
+    pub sweeps: u64,
+    /// Entries that reached their time to live.
+    pub expired: u64,
+    /// Entries evicted over the cap of the index.
+    pub evicted_cap: u64,
+    /// Keys evicted over a tenant's quota.
+    pub evicted_quota_keys: u64,
+    /// Entries in the index at the end.
+    pub entries_at_end: u64,
+    /// Policy records that `--policy` took the place of.
+    pub policies_overridden: u64,
+    /// Lookups.
+    pub lookups: u64,
+    /// Lookups by reason code.
+    pub reasons: BTreeMap<Reason, u64>,
+    /// Lookups by the gate that decided them.
+    pub gates: BTreeMap<GateId, u64>,
+    /// Lookups whose answer names a replica.
+    pub hints: u64,
+    /// Tokens that the lookups' prompts have, as the requests say.
+    pub asked_tokens: u64,
+    /// Of those, tokens that the first replica of the answer holds.
+    pub matched_tokens: u64,
+    /// Lookups compared.
+    pub checked: u64,
+    /// Lookups whose recorded answer a replay cannot give again.
+    pub not_comparable: u64,
+    /// Of those compared, lookups answered otherwise.
+    pub mismatched: u64,
+    /// The first of them.
+    pub mismatches: Vec<Mismatch>,
+    /// Time that lookups took on this machine, where it was measured.
+    pub timings: Option<Timings>,
+}
+
+impl ReplayReport {
+    /// Nothing replayed yet of one capture.
+    pub(super) fn new() -> Self {
+        Self { files: 1, ..Self::default() }
+    }
+
+    /// Adds what another replay came to; of its mismatches as many as fit below `mismatches`.
+    pub fn add(&mut self, other: Self, mismatches: usize) {
+        self.files += other.files;
+        add_counts(&mut self.records, other.records);
+        add_counts(&mut self.unknown_kinds, other.unknown_kinds);
+        self.unknown_records += other.unknown_records;
+        self.bad_lines += other.bad_lines;
+        self.torn += other.torn;
+        self.more_warnings += other.more_warnings;
+        other.warnings.into_iter().for_each(|warning| self.warn(warning));
+        if let Some((first, last)) = other.span {
+            self.cover(first);
+            self.cover(last);
+        }
+        self.blocks += other.blocks;
+        add_counts(&mut self.dropped, other.dropped);
+        self.engine_restarts += other.engine_restarts;
+        self.engine_duplicates += other.engine_duplicates;
+        add_counts(&mut self.events, other.events);
+        self.removed += other.removed;
+        self.sweeps += other.sweeps;
+        self.expired += other.expired;
+        self.evicted_cap += other.evicted_cap;
+        self.evicted_quota_keys += other.evicted_quota_keys;
+        self.entries_at_end += other.entries_at_end;
+        self.policies_overridden += other.policies_overridden;
+        self.lookups += other.lookups;
+        add_counts(&mut self.reasons, other.reasons);
+        add_counts(&mut self.gates, other.gates);
+        self.hints += other.hints;
+        self.asked_tokens += other.asked_tokens;
+        self.matched_tokens += other.matched_tokens;
+        self.checked += other.checked;
+        self.not_comparable += other.not_comparable;
+        self.mismatched += other.mismatched;
+        let room = mismatches.saturating_sub(self.mismatches.len());
+        self.mismatches.extend(other.mismatches.into_iter().take(room));
+        if let Some(timings) = other.timings {
+            self.timings.get_or_insert_default().merge(&timings);
+        }
+    }
+
+    pub(super) fn warn(&mut self, warning: String) {
+        if self.warnings.len() < MAX_WARNINGS {
+            self.warnings.push(warning);
+        } else {
+            self.more_warnings += 1;
+        }
+    }
+
+    pub(super) fn bad_line(&mut self, what: String) {
+        self.bad_lines += 1;
+        self.warn(what);
+    }
+
+    /// Takes over what the reader passed over.
+    pub(super) fn note(&mut self, notes: &Notes) {
+        self.bad_lines += notes.bad_lines;
+        notes.first_bad.iter().for_each(|what| self.warn(what.clone()));
+        self.more_warnings += notes.bad_lines - notes.first_bad.len() as u64;
+        self.unknown_records += notes.unknown;
+        add_counts(&mut self.unknown_kinds, notes.unknown_kinds.clone());
+        for (kind, count) in &notes.unknown_kinds {
+            self.warn(format!(
+                "passed over {count} records of kind `{kind}`, which this icache does not know"
+            ));
+        }
+        if let Some(torn) = &notes.torn {
+            self.torn += 1;
+            self.warn(format!("the last line was not finished and is left out: {torn}"));
+        }
+    }
+
+    pub(super) fn count_record(&mut self, record: &Record) {
+        *self.records.entry(record.body.kind()).or_default() += 1;
+        self.cover(record.at);
+    }
+
+    pub(super) fn count_bare(&mut self, at: Timestamp) {
+        *self.records.entry("kv-batch").or_default() += 1;
+        self.cover(at);
+    }
+
+    pub(super) fn count_lookup(&mut self, request: &LookupRequest<'_>, decision: &Decision) {
+        self.lookups += 1;
+        *self.reasons.entry(decision.reason).or_default() += 1;
+        *self.gates.entry(decision.because).or_default() += 1;
+        let asked = asked_tokens(request);
+        self.asked_tokens += asked;
+        let mut hints = decision.hints().peekable();
+        self.hints += u64::from(hints.peek().is_some());
+        let matched = hints.next().map_or(0, |hint| u64::try_from(hint.matched_tokens).unwrap_or(0));
+        self.matched_tokens += matched.min(asked);
+    }
+
+    fn cover(&mut self, at: Timestamp) {
+        self.span = Some(match self.span {
+            Some((first, last)) => (first.min(at), last.max(at)),
+            None => (at, at),
+        });
+    }
+}
+
+/// Tokens of the prompt as the request says: of its blocks, else of its tokens, else of its prefix.
+fn asked_tokens(request: &LookupRequest<'_>) -> u64 {
+    let positive = |count: &i32| u64::try_from(*count).unwrap_or(0);
+    if !request.block_token_counts.is_empty() {
+        request.block_token_counts.iter().map(positive).sum()
+    } else if !request.token_ids.is_empty() {
+        request.token_ids.len() as u64
+    } else {
+        positive(&request.prefix_token_count)
+    }
+}
+
+fn add_counts<K: Ord>(sum: &mut BTreeMap<K, u64>, counts: BTreeMap<K, u64>) {
+    for (key, count) in counts {
+        *sum.entry(key).or_default() += count;
+    }
+}

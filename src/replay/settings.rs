@@ -1,0 +1,78 @@
+//! Settings of the server that was recorded, as far as they move answers.
+
+use crate::capture::Config;
+use crate::index::IndexConfig;
+use crate::lookup::{Router, RouterConfig};
+use crate::model::{RankerKnobs, Source, Sourced, parse_duration};
+use crate::policy::{Defaults, PolicySet, default_ranker};
+
+/// What a router is made of, before its policies.
+#[derive(Clone, Debug)]
+pub(super) struct ServerSettings {
+    defaults: Defaults,
+    ranker: RankerKnobs,
+    index: IndexConfig,
+}
+
+impl Default for ServerSettings {
+    fn default() -> Self {
+        Self { defaults: Defaults::default(), ranker: default_ranker(), index: IndexConfig::default() }
+    }
+}
+
+impl ServerSettings {
+    /// What policies fall back to.
+    pub(super) fn defaults(&self) -> &Defaults {
+        &self.defaults
+    }
+
+    /// A router with an empty index. It sheds no load: a replay has one lookup in flight.
+    pub(super) fn router(&self, policies: PolicySet) -> Router {
+        Router::new(RouterConfig {
+            index: self.index,
+            policies,
+            ranker: self.ranker.clone(),
+            max_in_flight: Sourced::built_in(0),
+        })
+    }
+
+    /// Takes over what a config record says; returns the parts that it passed over, each as a phrase.
+    pub(super) fn apply(&mut self, config: &Config) -> Vec<String> {
+        let mut over = Vec::new();
+        let ranker = &config.ranker;
+        let knobs = &mut self.ranker;
+        set(&mut knobs.pressure_weight, "--pressure-weight", ranker.pressure_weight);
+        set(&mut knobs.slo_tight_ttft_ms, "--slo-tight-ttft-ms", ranker.slo_tight_ttft_ms);
+        set(&mut knobs.slo_tight_bias, "--slo-tight-bias", ranker.slo_tight_bias);
+        set(&mut knobs.tenant_hot_min_hit_rate, "--tenant-hot-min-hit-rate", ranker.tenant_hot_min_hit_rate);
+        set(&mut knobs.block_size, "--block-size", config.block_size);
+        let mut span =
+            |text: &Option<String>, name: &str, least: i64| match text.as_deref().map(parse_duration) {
+                Some(Ok(ns)) if ns >= least => Some(ns),
+                Some(_) => {
+                    over.push(format!("`{name}`, which is no duration in range"));
+                    None
+                }
+                None => None,
+            };
+        let max_age = span(&ranker.tenant_hot_max_age, "ranker.tenantHotMaxAge", 0);
+        let timeout = span(&ranker.replica_timeout, "ranker.replicaTimeout", 0);
+        let ttl = span(&config.default_ttl, "defaultTTL", 1);
+        set(&mut knobs.tenant_hot_max_age_ns, "--tenant-hot-max-age", max_age);
+        set(&mut knobs.replica_timeout_ns, "--replica-timeout", timeout);
+        set(&mut self.defaults.ttl_ns, "--default-ttl", ttl);
+        self.index.max_entries = config.limits.max_entries.unwrap_or(self.index.max_entries);
+        self.index.max_memory_bytes = config.limits.max_memory_bytes.unwrap_or(self.index.max_memory_bytes);
+        let others = [("", &config.others), ("ranker.", &ranker.others), ("limits.", &config.limits.others)];
+        for (path, others) in others {
+            over.extend(others.keys().map(|name| format!("`{path}{name}`")));
+        }
+        over
+    }
+}
+
+fn set<T>(knob: &mut Sourced<T>, flag: &'static str, value: Option<T>) {
+    if let Some(value) = value {
+        *knob = Sourced::new(value, Source::Flag(flag));
+    }
+}
