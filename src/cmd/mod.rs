@@ -7,6 +7,7 @@ mod event;
 mod exit;
 mod expect;
 mod explain;
+mod generate;
 mod input;
 mod lookup;
 mod man;
@@ -52,6 +53,7 @@ enum Command {
     Event(event::Args),
     Completions(completions::Args),
     Man(man::Args),
+    Generate(generate::Args),
 }
 
 /// What runs a command: prints its result and says how it ended.
@@ -67,6 +69,7 @@ impl Command {
             Self::Event(args) => event::run(args, printer),
             Self::Completions(args) => completions::run(args, printer),
             Self::Man(args) => man::run(args, printer),
+            Self::Generate(args) => generate::run(args, printer),
         }
     }
 }
