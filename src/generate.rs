@@ -100,7 +100,9 @@ fn add_pages(command: &clap::Command, pages: &mut Vec<(String, Vec<u8>)>) -> io:
     let name = man.get_filename();
     let mut page = Vec::new();
     man.render(&mut page)?;
-    pages.push((name, page));
+    // What stands after the options is what the examples of every command are.
+    let page = String::from_utf8_lossy(&page).replacen(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n", 1);
+    pages.push((name, page.into_bytes()));
     command
         .get_subcommands()
         .filter(|command| !command.is_hide_set())

@@ -18,6 +18,6 @@ fn every_command_has_its_page() {
         assert!(names.contains(&name), "{name} of {names:?}");
     }
     for (name, page) in &pages {
-        assert!(String::from_utf8_lossy(page).contains("Examples:"), "{name} has no example");
+        assert!(String::from_utf8_lossy(page).contains(".SH EXAMPLES"), "{name} has no example");
     }
 }

@@ -110,7 +110,7 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
             read_updates(path.clone(), sender)?
         }
         None => {
-            let update = args.from_flags()?;
+            let update = args.by_flags()?;
             thread::spawn(move || Ok(u64::from(sender.blocking_send(update).is_ok())))
         }
     };
@@ -167,7 +167,7 @@ impl Args {
             || self.stats.is_given()
     }
 
-    fn from_flags(&self) -> Result<CacheStateUpdate, UsageError> {
+    fn by_flags(&self) -> Result<CacheStateUpdate, UsageError> {
         let prefixes: Vec<PrefixEntry> = self.entry()?.into_iter().collect();
         let stats = self.stats.is_given().then(|| self.stats.message());
         if prefixes.is_empty() && stats.is_none() {

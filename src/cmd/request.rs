@@ -130,12 +130,12 @@ impl RequestArgs {
                 "give the request either as a file or by flags",
             )),
             Some(path) => input::message(path, "LookupRouteRequest").map(Some),
-            None if has_flags => self.from_flags().map(Some),
+            None if has_flags => self.by_flags().map(Some),
             None => Ok(None),
         }
     }
 
-    fn from_flags(&self) -> Result<wire::LookupRouteRequest, UsageError> {
+    fn by_flags(&self) -> Result<wire::LookupRouteRequest, UsageError> {
         let (block_hashes, block_token_counts) = self.prefix.chain()?;
         let keys = &self.keys;
         Ok(wire::LookupRouteRequest {
