@@ -1,6 +1,7 @@
 //! Cache-aware routing of LLM inference: the fleet-wide index of which replica holds which prompt prefix, the decision
 //! that ranks them, and the tools around both.
 
+pub mod cmd;
 pub mod contract;
 pub mod decision;
 pub mod explanation;
@@ -9,3 +10,4 @@ pub mod index;
 pub mod lookup;
 pub mod model;
 pub mod policy;
+pub mod server;
