@@ -14,6 +14,7 @@ mod man;
 mod offline;
 mod report;
 mod request;
+mod serve;
 mod state;
 
 use std::ffi::OsString;
@@ -46,6 +47,7 @@ Exit status: 0 done, 1 negative answer, 2 usage, 3 server unreachable or answere
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Serve(Box<serve::Args>),
     Lookup(Box<lookup::Args>),
     Explain(explain::Args),
     State(state::Args),
@@ -62,6 +64,7 @@ type Outcome = Result<Exit, CommandError>;
 impl Command {
     fn run(&self, printer: &mut Printer) -> Outcome {
         match self {
+            Self::Serve(args) => serve::run(args),
             Self::Lookup(args) => lookup::run(args, printer),
             Self::Explain(args) => explain::run(args, printer),
             Self::State(args) => state::run(args, printer),
