@@ -26,6 +26,7 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Hold the index and answer lookups')
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
@@ -35,6 +36,36 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the manual page, or write the pages of all commands')
             [CompletionResult]::new('generate', 'generate', [CompletionResultType]::ParameterValue, 'Write completions/, man/ and docs/ from the definitions in the source')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'icache;serve' {
+            [CompletionResult]::new('--grpc-addr', '--grpc-addr', [CompletionResultType]::ParameterName, 'Address of the gRPC services; port 0 takes a free one')
+            [CompletionResult]::new('--http-addr', '--http-addr', [CompletionResultType]::ParameterName, 'Address of /healthz, /readyz and /metrics; port 0 takes a free one')
+            [CompletionResult]::new('--ready-file', '--ready-file', [CompletionResultType]::ParameterName, 'Write the bound addresses as JSON to this file once ready')
+            [CompletionResult]::new('--drain-timeout', '--drain-timeout', [CompletionResultType]::ParameterName, 'Time that calls in flight have to finish when the server stops')
+            [CompletionResult]::new('--max-entries', '--max-entries', [CompletionResultType]::ParameterName, 'Replica entries of the index; over it the oldest or least used go [default: 1000000]')
+            [CompletionResult]::new('--max-memory', '--max-memory', [CompletionResultType]::ParameterName, 'Memory of the index; over it the oldest or least used go [default: no bound]')
+            [CompletionResult]::new('--sweep-interval', '--sweep-interval', [CompletionResultType]::ParameterName, 'Time between two sweeps of what has reached its time to live')
+            [CompletionResult]::new('--default-ttl', '--default-ttl', [CompletionResultType]::ParameterName, 'How long an entry lives after its last report, where the policy does not say [default: 30m]')
+            [CompletionResult]::new('--block-size', '--block-size', [CompletionResultType]::ParameterName, 'tokens in a block, where the server builds the chain from token ids [default: 16]')
+            [CompletionResult]::new('--replica-timeout', '--replica-timeout', [CompletionResultType]::ParameterName, 'a replica not heard of for longer gets no hints [default: 0, 0 switches it off]')
+            [CompletionResult]::new('--pressure-weight', '--pressure-weight', [CompletionResultType]::ParameterName, 'how much a replica''s pressure lowers its score [default: 1, 0 switches it off]')
+            [CompletionResult]::new('--slo-tight-ttft-ms', '--slo-tight-ttft-ms', [CompletionResultType]::ParameterName, 'requests with a lower TTFT target favour fresh holders, in milliseconds [default: 200, 0 switches it off]')
+            [CompletionResult]::new('--slo-tight-bias', '--slo-tight-bias', [CompletionResultType]::ParameterName, 'how much they do [default: 1, 0 switches it off]')
+            [CompletionResult]::new('--tenant-hot-max-age', '--tenant-hot-max-age', [CompletionResultType]::ParameterName, 'oldest statistics that make a replica warm [default: 5m, 0 switches it off]')
+            [CompletionResult]::new('--tenant-hot-min-hit-rate', '--tenant-hot-min-hit-rate', [CompletionResultType]::ParameterName, 'lowest hit rate of a warm replica [default: 0.1]')
+            [CompletionResult]::new('--max-in-flight', '--max-in-flight', [CompletionResultType]::ParameterName, 'lookups in flight above which further ones are shed [default: 4096, 0 switches it off]')
+            [CompletionResult]::new('--max-message-size', '--max-message-size', [CompletionResultType]::ParameterName, 'Size of one message; a larger one is answered RESOURCE_EXHAUSTED')
+            [CompletionResult]::new('--max-streams', '--max-streams', [CompletionResultType]::ParameterName, 'Concurrent streams of one connection')
+            [CompletionResult]::new('--metrics-max-series', '--metrics-max-series', [CompletionResultType]::ParameterName, 'Model and tenant names that label metrics; further ones are labelled `other`')
+            [CompletionResult]::new('--log-format', '--log-format', [CompletionResultType]::ParameterName, 'Form of the log [default: text on a terminal, else json]')
+            [CompletionResult]::new('--log-level', '--log-level', [CompletionResultType]::ParameterName, 'Least severe level that is logged: off, error, warn, info, debug or trace')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('--insecure-plaintext', '--insecure-plaintext', [CompletionResultType]::ParameterName, 'Let --grpc-addr be reachable from other machines without TLS')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             break
         }
         'icache;lookup' {
@@ -177,6 +208,7 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             break
         }
         'icache;help' {
+            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Hold the index and answer lookups')
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
@@ -186,6 +218,9 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the manual page, or write the pages of all commands')
             [CompletionResult]::new('generate', 'generate', [CompletionResultType]::ParameterValue, 'Write completions/, man/ and docs/ from the definitions in the source')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'icache;help;serve' {
             break
         }
         'icache;help;lookup' {

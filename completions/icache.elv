@@ -23,6 +23,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
             cand -V 'Print version'
             cand --version 'Print version'
+            cand serve 'Hold the index and answer lookups'
             cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
             cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
             cand state 'Show the replicas'' statistics and the size of the index'
@@ -32,6 +33,35 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand man 'Print the manual page, or write the pages of all commands'
             cand generate 'Write completions/, man/ and docs/ from the definitions in the source'
             cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'icache;serve'= {
+            cand --grpc-addr 'Address of the gRPC services; port 0 takes a free one'
+            cand --http-addr 'Address of /healthz, /readyz and /metrics; port 0 takes a free one'
+            cand --ready-file 'Write the bound addresses as JSON to this file once ready'
+            cand --drain-timeout 'Time that calls in flight have to finish when the server stops'
+            cand --max-entries 'Replica entries of the index; over it the oldest or least used go [default: 1000000]'
+            cand --max-memory 'Memory of the index; over it the oldest or least used go [default: no bound]'
+            cand --sweep-interval 'Time between two sweeps of what has reached its time to live'
+            cand --default-ttl 'How long an entry lives after its last report, where the policy does not say [default: 30m]'
+            cand --block-size 'tokens in a block, where the server builds the chain from token ids [default: 16]'
+            cand --replica-timeout 'a replica not heard of for longer gets no hints [default: 0, 0 switches it off]'
+            cand --pressure-weight 'how much a replica''s pressure lowers its score [default: 1, 0 switches it off]'
+            cand --slo-tight-ttft-ms 'requests with a lower TTFT target favour fresh holders, in milliseconds [default: 200, 0 switches it off]'
+            cand --slo-tight-bias 'how much they do [default: 1, 0 switches it off]'
+            cand --tenant-hot-max-age 'oldest statistics that make a replica warm [default: 5m, 0 switches it off]'
+            cand --tenant-hot-min-hit-rate 'lowest hit rate of a warm replica [default: 0.1]'
+            cand --max-in-flight 'lookups in flight above which further ones are shed [default: 4096, 0 switches it off]'
+            cand --max-message-size 'Size of one message; a larger one is answered RESOURCE_EXHAUSTED'
+            cand --max-streams 'Concurrent streams of one connection'
+            cand --metrics-max-series 'Model and tenant names that label metrics; further ones are labelled `other`'
+            cand --log-format 'Form of the log [default: text on a terminal, else json]'
+            cand --log-level 'Least severe level that is logged: off, error, warn, info, debug or trace'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand --insecure-plaintext 'Let --grpc-addr be reachable from other machines without TLS'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
         }
         &'icache;lookup'= {
             cand --tenant 'Tenant that the prefix belongs to (tenant_id)'
@@ -165,6 +195,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand --version 'Print version'
         }
         &'icache;help'= {
+            cand serve 'Hold the index and answer lookups'
             cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
             cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
             cand state 'Show the replicas'' statistics and the size of the index'
@@ -174,6 +205,8 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand man 'Print the manual page, or write the pages of all commands'
             cand generate 'Write completions/, man/ and docs/ from the definitions in the source'
             cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'icache;help;serve'= {
         }
         &'icache;help;lookup'= {
         }

@@ -29,6 +29,7 @@ always\t'Always, in pipes and files too'
 never\t'Never'"
 complete -c icache -n "__fish_icache_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_needs_command" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_needs_command" -f -a "serve" -d 'Hold the index and answer lookups'
 complete -c icache -n "__fish_icache_needs_command" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
 complete -c icache -n "__fish_icache_needs_command" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
 complete -c icache -n "__fish_icache_needs_command" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
@@ -38,6 +39,34 @@ complete -c icache -n "__fish_icache_needs_command" -f -a "completions" -d 'Prin
 complete -c icache -n "__fish_icache_needs_command" -f -a "man" -d 'Print the manual page, or write the pages of all commands'
 complete -c icache -n "__fish_icache_needs_command" -f -a "generate" -d 'Write completions/, man/ and docs/ from the definitions in the source'
 complete -c icache -n "__fish_icache_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c icache -n "__fish_icache_using_subcommand serve" -l grpc-addr -d 'Address of the gRPC services; port 0 takes a free one' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l http-addr -d 'Address of /healthz, /readyz and /metrics; port 0 takes a free one' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l ready-file -d 'Write the bound addresses as JSON to this file once ready' -r -F
+complete -c icache -n "__fish_icache_using_subcommand serve" -l drain-timeout -d 'Time that calls in flight have to finish when the server stops' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-entries -d 'Replica entries of the index; over it the oldest or least used go [default: 1000000]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-memory -d 'Memory of the index; over it the oldest or least used go [default: no bound]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l sweep-interval -d 'Time between two sweeps of what has reached its time to live' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l default-ttl -d 'How long an entry lives after its last report, where the policy does not say [default: 30m]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l block-size -d 'tokens in a block, where the server builds the chain from token ids [default: 16]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l replica-timeout -d 'a replica not heard of for longer gets no hints [default: 0, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l pressure-weight -d 'how much a replica\'s pressure lowers its score [default: 1, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l slo-tight-ttft-ms -d 'requests with a lower TTFT target favour fresh holders, in milliseconds [default: 200, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l slo-tight-bias -d 'how much they do [default: 1, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-max-age -d 'oldest statistics that make a replica warm [default: 5m, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-min-hit-rate -d 'lowest hit rate of a warm replica [default: 0.1]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-in-flight -d 'lookups in flight above which further ones are shed [default: 4096, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-message-size -d 'Size of one message; a larger one is answered RESOURCE_EXHAUSTED' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-streams -d 'Concurrent streams of one connection' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l metrics-max-series -d 'Model and tenant names that label metrics; further ones are labelled `other`' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l log-format -d 'Form of the log [default: text on a terminal, else json]' -r -f -a "json\t'One JSON object a line'
+text\t'For people'"
+complete -c icache -n "__fish_icache_using_subcommand serve" -l log-level -d 'Least severe level that is logged: off, error, warn, info, debug or trace' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand serve" -l insecure-plaintext -d 'Let --grpc-addr be reachable from other machines without TLS'
+complete -c icache -n "__fish_icache_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand serve" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l tenant -d 'Tenant that the prefix belongs to (tenant_id)' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l model -d 'Model that computed the prefix (model_id)' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l hash-scheme -d 'Scheme of the hashes: function, block size and seed (hash_scheme)' -r
@@ -163,12 +192,13 @@ never\t'Never'"
 complete -c icache -n "__fish_icache_using_subcommand generate" -l check -d 'Write nothing; end with status 1 where a file is stale'
 complete -c icache -n "__fish_icache_using_subcommand generate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand generate" -s V -l version -d 'Print version'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from lookup explain state report event completions man generate help" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from lookup explain state report event completions man generate help" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from lookup explain state report event completions man generate help" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from lookup explain state report event completions man generate help" -f -a "report" -d 'Report what a replica holds, and its statistics'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from lookup explain state report event completions man generate help" -f -a "event" -d 'Publish a cache event: an eviction, a clearing, a sign of life'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from lookup explain state report event completions man generate help" -f -a "completions" -d 'Print the completion script of a shell'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from lookup explain state report event completions man generate help" -f -a "man" -d 'Print the manual page, or write the pages of all commands'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from lookup explain state report event completions man generate help" -f -a "generate" -d 'Write completions/, man/ and docs/ from the definitions in the source'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from lookup explain state report event completions man generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain state report event completions man generate help" -f -a "serve" -d 'Hold the index and answer lookups'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain state report event completions man generate help" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain state report event completions man generate help" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain state report event completions man generate help" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain state report event completions man generate help" -f -a "report" -d 'Report what a replica holds, and its statistics'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain state report event completions man generate help" -f -a "event" -d 'Publish a cache event: an eviction, a clearing, a sign of life'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain state report event completions man generate help" -f -a "completions" -d 'Print the completion script of a shell'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain state report event completions man generate help" -f -a "man" -d 'Print the manual page, or write the pages of all commands'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain state report event completions man generate help" -f -a "generate" -d 'Write completions/, man/ and docs/ from the definitions in the source'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain state report event completions man generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

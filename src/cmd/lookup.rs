@@ -58,7 +58,7 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
     let request = args.request.request()?;
     let looked = if args.offline.is_given() {
         let replayed = args.offline.explain(request)?;
-        render::warnings(&replayed.warnings);
+        render::warnings(printer.color_when(), &replayed.warnings);
         Looked::Explained(replayed.explanation)
     } else {
         ask(args, request.ok_or_else(nothing_asked)?)?

@@ -31,7 +31,14 @@ use crate::render::{self, ColorWhen, Printer};
 #[command(name = "icache", version, propagate_version = true, after_help = EXAMPLES, max_term_width = 100)]
 pub struct Cli {
     /// When to use colour; NO_COLOR switches `auto` off
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        help_heading = "Global options"
+    )]
     color: ColorWhen,
     #[command(subcommand)]
     command: Command,

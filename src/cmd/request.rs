@@ -28,6 +28,8 @@ pub struct KeyArgs {
 #[derive(Debug, Args)]
 pub struct PrefixArgs {
     /// Hash of one block in hex or base64; repeat in order, from the start of the prompt
+    ///
+    /// Text that can be read as both is hex; `base64:` in front makes it base64.
     #[arg(long = "block", value_name = "HASH", value_parser = input::hash)]
     pub block: Vec<Bytes>,
     /// Hashes of the blocks in hex or base64, in order, between commas

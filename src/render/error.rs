@@ -24,8 +24,8 @@ pub fn error(printer: &mut Printer, error: &dyn ErrorText) -> io::Result<()> {
 }
 
 /// Prints what a person should know, to standard error. Nowhere is left to report that it is gone.
-pub fn warnings(sentences: &[String]) {
-    let mut printer = Printer::stderr(ColorWhen::Auto);
+pub fn warnings(when: ColorWhen, sentences: &[String]) {
+    let mut printer = Printer::stderr(when);
     let label = printer.paint(Tone::Warning, "warning:");
     for sentence in sentences {
         let _ = printer.line(&format!("{label} {}", clean(sentence)));
