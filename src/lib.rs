@@ -1,8 +1,8 @@
 //! Cache-aware routing of LLM inference: the fleet-wide index of which replica holds which prompt prefix, the decision
 //! that ranks them, and the tools around both.
 
-pub mod cmd;
 pub mod capture;
+pub mod cmd;
 pub mod contract;
 pub mod decision;
 pub mod engine;

@@ -25,9 +25,8 @@ pub use timings::Timings;
 
 use self::intake::Intake;
 use self::settings::ServerSettings;
-use crate::capture::{
-    Body, CaptureError, KvBatch, Lookup, ReadOptions, Reader, Record, decode_answer, decode_request,
-};
+use crate::capture::{Body, CaptureError, KvBatch, Lookup, ReadOptions, Reader, Record};
+use crate::contract::{decode_answer, decode_request};
 use crate::decision::Decision;
 use crate::explanation::answer;
 use crate::lookup::{Call, Router};
