@@ -11,6 +11,7 @@ mod input;
 mod lookup;
 mod man;
 mod offline;
+mod replay;
 mod report;
 mod request;
 mod state;
@@ -47,6 +48,7 @@ Exit status: 0 done, 1 negative answer, 2 usage, 3 server unreachable or answere
 enum Command {
     Lookup(Box<lookup::Args>),
     Explain(explain::Args),
+    Replay(replay::Args),
     State(state::Args),
     Report(Box<report::Args>),
     Event(event::Args),
@@ -62,6 +64,7 @@ impl Command {
         match self {
             Self::Lookup(args) => lookup::run(args, printer),
             Self::Explain(args) => explain::run(args, printer),
+            Self::Replay(args) => replay::run(args, printer),
             Self::State(args) => state::run(args, printer),
             Self::Report(args) => report::run(args, printer),
             Self::Event(args) => event::run(args, printer),
