@@ -26,9 +26,7 @@ pub enum CaptureError {
         why: String,
     },
     /// The header names a version that this program does not know.
-    #[error(
-        "`{name}` is a capture of version {version} and this icache reads version {VERSION}; use a newer icache"
-    )]
+    #[error("`{name}` is a capture of version {version} and this icache reads version {VERSION}")]
     Newer {
         /// File.
         name: String,

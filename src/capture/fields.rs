@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::record::{Body, Config, KvBatch, Lookup, State};
 use super::time::parse_seconds;
-use crate::contract::wire::inferencecache::v1alpha1::{CacheEvent, CacheStateUpdate};
+use crate::contract::{CacheEvent, CacheStateUpdate};
 use crate::model::Timestamp;
 
 /// What every record has.
@@ -45,14 +45,11 @@ struct StateFields<T> {
     state: T,
 }
 
-/// What a line holds: a record, or one of a kind that this version does not know.
-pub(super) enum Parsed {
-    Known(Timestamp, Body),
-    Unknown(Timestamp, String),
-}
+/// The name of a kind that this version does not know.
+pub(super) struct UnknownKind(pub(super) String);
 
-/// Reads one line; the error says what is wrong and in which field.
-pub(super) fn parse_record(line: &str) -> Result<Parsed, String> {
+/// Reads one line: its time, and what it holds. The error says what is wrong and in which field.
+pub(super) fn parse_record(line: &str) -> Result<(Timestamp, Result<Body, UnknownKind>), String> {
     let envelope: Envelope<'_> =
         serde_json::from_str(line).map_err(|error| explain::<Envelope<'_>>(line, &error))?;
     let at = parse_seconds(envelope.t.get()).ok_or_else(|| {
@@ -67,9 +64,9 @@ pub(super) fn parse_record(line: &str) -> Result<Parsed, String> {
         "config" => Body::Config(fields::<ConfigFields<Config>>(line)?.config),
         "state" => Body::State(fields::<StateFields<State>>(line)?.state),
         "sweep" => Body::Sweep,
-        kind => return Ok(Parsed::Unknown(at, kind.to_owned())),
+        kind => return Ok((at, Err(UnknownKind(kind.to_owned())))),
     };
-    Ok(Parsed::Known(at, body))
+    Ok((at, Ok(body)))
 }
 
 /// The fields of a record's kind as JSON, with the outer braces.

@@ -9,7 +9,6 @@ mod lines;
 mod read;
 mod record;
 mod time;
-mod wire_tmp;
 mod write;
 
 pub use error::CaptureError;
@@ -18,5 +17,4 @@ pub use read::{MAX_NOTES, Notes, ReadOptions, Reader, looks_like_capture};
 pub use record::{
     Body, Config, ConfigLimits, ConfigRanker, Expectation, Header, KvBatch, Lookup, Record, State, VERSION,
 };
-pub use wire_tmp::{decode_answer, decode_event, decode_request, decode_update};
 pub use write::Writer;

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::error::CaptureError;
-use super::fields::{Parsed, parse_record, shortened};
+use super::fields::{UnknownKind, parse_record, shortened};
 use super::lines::{Line, MAX_LINE_BYTES, next_line};
 use super::record::{Header, Record, VERSION};
 use crate::model::Timestamp;
@@ -144,17 +144,7 @@ impl<R: BufRead> Reader<R> {
         if text.trim_ascii().is_empty() {
             return Ok(None);
         }
-        let (at, body) = match parse_record(text)? {
-            Parsed::Known(at, body) => (at, Some(body)),
-            Parsed::Unknown(at, kind) => {
-                self.notes.unknown += 1;
-                if self.notes.unknown_kinds.len() < MAX_NOTES || self.notes.unknown_kinds.contains_key(&kind)
-                {
-                    *self.notes.unknown_kinds.entry(shortened(&kind)).or_default() += 1;
-                }
-                (at, None)
-            }
-        };
+        let (at, body) = parse_record(text)?;
         if let Some((last, line)) = self.last.filter(|(last, _)| at < *last) {
             let behind_us = at.age_ns(last) / 1_000;
             return Err(format!(
@@ -163,7 +153,22 @@ impl<R: BufRead> Reader<R> {
             ));
         }
         self.last = Some((at, self.line));
-        Ok(body.map(|body| Record { line: self.line, at, body }))
+        Ok(match body {
+            Ok(body) => Some(Record { line: self.line, at, body }),
+            Err(UnknownKind(kind)) => {
+                self.note_unknown(&kind);
+                None
+            }
+        })
+    }
+
+    fn note_unknown(&mut self, kind: &str) {
+        self.notes.unknown += 1;
+        let kind = shortened(kind);
+        let kinds = &mut self.notes.unknown_kinds;
+        if kinds.len() < MAX_NOTES || kinds.contains_key(&kind) {
+            *kinds.entry(kind).or_default() += 1;
+        }
     }
 
     /// Whether the line in the buffer is a whole JSON value: a torn object never is.

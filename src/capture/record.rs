@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::wire::inferencecache::v1alpha1::{
-    CacheEvent, CacheStateUpdate, LookupRouteRequest, LookupRouteResponse,
-};
+use crate::contract::{CacheEvent, CacheStateUpdate, LookupRouteRequest, LookupRouteResponse};
 use crate::model::Timestamp;
 
 /// Version of the format that is read and written.

@@ -12,6 +12,7 @@ mod input;
 mod lookup;
 mod man;
 mod offline;
+mod replay;
 mod report;
 mod request;
 mod serve;
@@ -57,6 +58,7 @@ enum Command {
     Serve(Box<serve::Args>),
     Lookup(Box<lookup::Args>),
     Explain(explain::Args),
+    Replay(replay::Args),
     State(state::Args),
     Report(Box<report::Args>),
     Event(event::Args),
@@ -74,6 +76,7 @@ impl Command {
             Self::Serve(args) => serve::run(args),
             Self::Lookup(args) => lookup::run(args, printer),
             Self::Explain(args) => explain::run(args, printer),
+            Self::Replay(args) => replay::run(args, printer),
             Self::State(args) => state::run(args, printer),
             Self::Report(args) => report::run(args, printer),
             Self::Event(args) => event::run(args, printer),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_saphyr::{Options, Spanned};
+use serde_saphyr::{Options, Spanned, UserMessageFormatter};
 
 use super::schema::PolicyError;
 
@@ -70,12 +70,13 @@ fn options() -> Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! { max_depth: MAX_DEPTH },
         with_snippet: false,
+        strict_booleans: true,
     }
 }
 
 /// The parser's sentence without its own place, since the error begins with the line.
 fn sentence(error: &serde_saphyr::Error) -> String {
-    let text = error.without_snippet().to_string();
+    let text = error.without_snippet().render_with_formatter(&UserMessageFormatter);
     let text = text.lines().next().unwrap_or_default();
     let end = text.find(" at line ").unwrap_or(text.len());
     let text = text[..end].trim_end_matches(['.', ',', ':', ' ']);

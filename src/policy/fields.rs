@@ -140,6 +140,7 @@ impl<'a> Fields<'a> {
             .filter(|(distance, known)| *distance <= known.len() / 3);
         let advice = match nearest {
             Some((_, known)) => format!("did you mean `{}`?", self.path_of(known)),
+            None if self.taken.is_empty() => "nothing may stand here".to_owned(),
             None => format!("known here: {}", self.taken.join(", ")),
         };
         let what = format!("unknown field `{}`; {advice}", self.path_of(&key.text));

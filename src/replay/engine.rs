@@ -135,6 +135,13 @@ impl Stream {
     }
 }
 
+/// When a batch says that it was published; the beginning of time where it is no batch.
+pub(super) fn time_of(payload: &[u8]) -> Timestamp {
+    // A batch's own clock is a float, with some microseconds of error.
+    decode_batch(payload)
+        .map_or(Timestamp::default(), |batch| Timestamp::from_us((batch.ts * 1e6).round() as i64))
+}
+
 /// The replica that a batch is reported as: ranks have caches of their own.
 ///
 /// The first rank of a replica that was not recorded by rank keeps its name, since engines of one rank say 0 as well.

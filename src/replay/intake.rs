@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::engine::Engines;
 use super::report::ReplayReport;
-use crate::capture::{KvBatch, decode_event, decode_update};
-use crate::contract::wire::inferencecache::v1alpha1 as wire;
+use crate::capture::KvBatch;
+use crate::contract::{self, decode_event, decode_update};
 use crate::engine::{DecodeError, Fed};
 use crate::index::{Applied, DropCause, EventApplied, Index};
 use crate::model::{CacheEvent, EventKind, StateUpdate, Timestamp};
@@ -33,7 +33,7 @@ impl Intake {
     pub(super) fn update(
         &mut self,
         index: &Index,
-        update: &wire::CacheStateUpdate,
+        update: &contract::CacheStateUpdate,
         now: Timestamp,
         shift_ns: i64,
     ) {
@@ -43,7 +43,13 @@ impl Intake {
     }
 
     /// Applies an event that arrived at `now`; a time of its own is moved by `shift_ns`.
-    pub(super) fn event(&mut self, index: &Index, event: &wire::CacheEvent, now: Timestamp, shift_ns: i64) {
+    pub(super) fn event(
+        &mut self,
+        index: &Index,
+        event: &contract::CacheEvent,
+        now: Timestamp,
+        shift_ns: i64,
+    ) {
         let event = decode_event(event);
         let at = event.at.map(|at| at.plus_ns(shift_ns));
         self.tally.event(index, &CacheEvent { at, ..event }, now);

@@ -25,14 +25,13 @@ pub use timings::Timings;
 
 use self::intake::Intake;
 use self::settings::ServerSettings;
-use crate::capture::{
-    Body, CaptureError, KvBatch, Lookup, ReadOptions, Reader, Record, decode_answer, decode_request,
-};
+use crate::capture::{Body, CaptureError, KvBatch, Lookup, ReadOptions, Reader, Record};
+use crate::contract::{decode_answer, decode_request};
 use crate::decision::Decision;
 use crate::explanation::answer;
 use crate::lookup::{Call, Router};
 use crate::model::{LookupRequest, Timestamp};
-use crate::policy::{Defaults, PolicyError, PolicySet, load_policies};
+use crate::policy::{PolicyError, PolicySet, load_policies};
 
 /// Time between two sweeps, in nanoseconds: the default of `--sweep-interval`.
 pub const SWEEP_INTERVAL_NS: i64 = 60_000_000_000;
@@ -56,6 +55,19 @@ impl Default for ReplayOptions {
     fn default() -> Self {
         Self { policy: None, check: false, mismatches: 10, skip_bad: false, timings: false }
     }
+}
+
+/// On whose behalf a batch is that does not say so itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BatchIdentity {
+    /// The engine.
+    pub replica: String,
+    /// Its model.
+    pub model: String,
+    /// Its tenant.
+    pub tenant: String,
+    /// Scheme of the fingerprints.
+    pub scheme: String,
 }
 
 /// Why a replay ended early.
@@ -180,11 +192,21 @@ impl Replay {
         Ok(())
     }
 
-    /// Replays a batch that stands alone, at the time that it says itself.
-    pub fn apply_bare(&mut self, batch: &KvBatch, at: Timestamp) {
+    /// Replays a payload that stands alone, at the time that it says itself.
+    pub fn apply_bare(&mut self, payload: Vec<u8>, identity: &BatchIdentity) {
+        let at = engine::time_of(&payload);
         self.tick(at, false);
         self.report.count_bare(at);
-        if let Err(error) = self.intake.batch(self.router.index(), batch, at) {
+        let batch = KvBatch {
+            replica: identity.replica.clone(),
+            model: identity.model.clone(),
+            tenant: identity.tenant.clone(),
+            scheme: identity.scheme.clone(),
+            topic: String::new(),
+            seq: None,
+            payload,
+        };
+        if let Err(error) = self.intake.batch(self.router.index(), &batch, at) {
             self.report.warn(format!("{}: {error}", self.name));
         }
     }
@@ -280,9 +302,4 @@ impl Replay {
             self.report.warn(sentence);
         }
     }
-}
-
-/// Policies for a replay that are read and checked before it begins.
-pub fn check_policies(name: &str, text: &str) -> Result<(), PolicyError> {
-    load_policies(name, text, &Defaults::default()).map(drop)
 }
