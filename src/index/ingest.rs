@@ -60,12 +60,7 @@ pub(super) fn check_event(event: &CacheEvent<'_>, limits: &Limits) -> Result<(),
 }
 
 /// The names that every update and event must have.
-fn check_names(
-    replica: &str,
-    tenant: &str,
-    model: &str,
-    limits: &Limits,
-) -> Result<(), DropCause> {
+fn check_names(replica: &str, tenant: &str, model: &str, limits: &Limits) -> Result<(), DropCause> {
     let names = [replica, tenant, model];
     if tenant == PROBE_TENANT {
         Err(DropCause::ReservedTenant)
