@@ -14,14 +14,14 @@ use icache::model::Eviction;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
 use crate::drive::Pair;
-use crate::op::{Lean, Op, SECOND, Setup, ops, setup};
+use crate::op::{Adapters, Lean, Op, SECOND, Setup, ops, setup};
 
 const NO_QUOTA: u64 = u64::MAX;
 const TTLS: &[i64] = &[40 * SECOND, 90 * SECOND, 300 * SECOND, 1];
 /// Sequences in a run, and the most operations of one; on average it has half of them.
 const CASES: u32 = 110;
 const OPS: usize = 1_000;
-/// Operations that a run has at least: five runs make 200,000.
+/// Operations that a run has at least: six runs make 240,000.
 const OPS_OF_RUN: usize = 40_000;
 
 #[test]
@@ -31,6 +31,7 @@ fn a_roomy_index_agrees_with_the_model() {
         lfu: &[Eviction::Lru, Eviction::Lfu],
         quotas: &[NO_QUOTA],
         tenants: 2,
+        adapters: Adapters::Few,
         ttls: TTLS,
     };
     agrees(1, lean);
@@ -38,22 +39,41 @@ fn a_roomy_index_agrees_with_the_model() {
 
 #[test]
 fn lru_over_the_cap_agrees_with_the_model() {
-    let lean =
-        Lean { max_entries: 12, lfu: &[Eviction::Lru], quotas: &[NO_QUOTA], tenants: 3, ttls: &TTLS[1..3] };
+    let lean = Lean {
+        max_entries: 12,
+        lfu: &[Eviction::Lru],
+        quotas: &[NO_QUOTA],
+        tenants: 3,
+        adapters: Adapters::Few,
+        ttls: &TTLS[1..3],
+    };
     agrees(2, lean);
 }
 
 #[test]
 fn lfu_over_the_cap_agrees_with_the_model() {
-    let lean =
-        Lean { max_entries: 12, lfu: &[Eviction::Lfu], quotas: &[NO_QUOTA], tenants: 1, ttls: &TTLS[2..3] };
+    let lean = Lean {
+        max_entries: 12,
+        lfu: &[Eviction::Lfu],
+        quotas: &[NO_QUOTA],
+        tenants: 1,
+        adapters: Adapters::Few,
+        ttls: &TTLS[2..3],
+    };
     agrees(3, lean);
 }
 
 #[test]
 fn quotas_agree_with_the_model() {
     let quotas = &[NO_QUOTA, 0, 1, 3, 8];
-    let lean = Lean { max_entries: 40, lfu: &[Eviction::Lru], quotas, tenants: 2, ttls: &TTLS[..3] };
+    let lean = Lean {
+        max_entries: 40,
+        lfu: &[Eviction::Lru],
+        quotas,
+        tenants: 2,
+        adapters: Adapters::Few,
+        ttls: &TTLS[..3],
+    };
     agrees(4, lean);
 }
 
@@ -61,7 +81,21 @@ fn quotas_agree_with_the_model() {
 fn everything_at_once_agrees_with_the_model() {
     let quotas = &[NO_QUOTA, NO_QUOTA, 2, 6];
     let lfu = &[Eviction::Lru, Eviction::Lfu, Eviction::Lfu];
-    agrees(5, Lean { max_entries: 25, lfu, quotas, tenants: 3, ttls: TTLS });
+    agrees(5, Lean { max_entries: 25, lfu, quotas, tenants: 3, adapters: Adapters::Few, ttls: TTLS });
+}
+
+#[test]
+fn many_adapters_agree_with_the_model() {
+    let lfu = &[Eviction::Lru, Eviction::Lfu];
+    let lean = Lean {
+        max_entries: 400,
+        lfu,
+        quotas: &[NO_QUOTA, NO_QUOTA, 60],
+        tenants: 1,
+        adapters: Adapters::Many,
+        ttls: &TTLS[1..3],
+    };
+    agrees(6, lean);
 }
 
 fn agrees(seed: u64, lean: Lean) {

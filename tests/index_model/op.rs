@@ -24,7 +24,11 @@ pub const LONG_NAME: Name = "a-name-that-is-one-byte-too-lng";
 const TENANTS: &[Name] = &["t1", "t2", "t3"];
 const MODELS: &[Name] = &["m1", "m2"];
 const SCHEMES: &[Name] = &["s1", "s2"];
-const ADAPTERS: &[Name] = &["", "", "a1", "a2"];
+/// Of these a run uses the first few, or all: more than an index may treat one by one.
+const ADAPTERS: &[Name] = &[
+    "", "", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9", "b1", "b2", "b3", "b4", "b5", "b6", "b7",
+    "b8",
+];
 const REPLICAS: &[Name] = &["r1", "r2", "r3", "r4"];
 
 static HASHES: LazyLock<Vec<Bytes>> = LazyLock::new(|| {
@@ -179,6 +183,13 @@ pub struct Setup {
     pub default: Settings,
 }
 
+/// How many adapters take part.
+#[derive(Clone, Copy, Debug)]
+pub enum Adapters {
+    Few,
+    Many,
+}
+
 /// What a run leans towards.
 #[derive(Clone, Copy, Debug)]
 pub struct Lean {
@@ -189,6 +200,7 @@ pub struct Lean {
     pub quotas: &'static [u64],
     /// Tenants that take part.
     pub tenants: usize,
+    pub adapters: Adapters,
     pub ttls: &'static [i64],
 }
 
@@ -229,6 +241,13 @@ fn op(lean: Lean) -> impl Strategy<Value = Op> {
 
 fn tenant(lean: Lean) -> impl Strategy<Value = Name> + Clone {
     select(&TENANTS[..lean.tenants])
+}
+
+fn adapter(lean: Lean) -> impl Strategy<Value = Name> + Clone {
+    select(match lean.adapters {
+        Adapters::Few => &ADAPTERS[..4],
+        Adapters::Many => ADAPTERS,
+    })
 }
 
 /// Mostly `usual`, and now and then a name that must be dropped or is not there.
@@ -291,14 +310,14 @@ fn flaw() -> impl Strategy<Value = Option<Flaw>> {
     prop_oneof![9 => Just(None), 1 => select(all.to_vec()).prop_map(Some)]
 }
 
-fn prefix() -> impl Strategy<Value = Prefix> {
+fn prefix(lean: Lean) -> impl Strategy<Value = Prefix> {
     let form = prop_oneof![
         2 => (0..6_u8).prop_map(|hash| (H(hash), vec![])),
         3 => chain().prop_map(|blocks| (H::EMPTY, blocks)),
         1 => ((0..6_u8).prop_map(H), chain()),
     ];
     let counts = prop::collection::vec(count(), ENTRY_BLOCKS);
-    (form, counts, count(), tier(), select(ADAPTERS), flaw()).prop_map(
+    (form, counts, count(), tier(), adapter(lean), flaw()).prop_map(
         |((hash, blocks), mut counts, tokens, tier, adapter, flaw)| {
             counts.truncate(blocks.len());
             let mut prefix = Prefix { hash, tokens, blocks, counts, tier, adapter };
@@ -371,9 +390,9 @@ fn report(lean: Lean) -> impl Strategy<Value = Report> {
         odd(tenant(lean)),
         odd(select(MODELS)),
         odd(select(SCHEMES)),
-        odd(select(ADAPTERS)),
+        odd(adapter(lean)),
         at(),
-        prop::collection::vec(prefix(), 0..3),
+        prop::collection::vec(prefix(lean), 0..3),
         prop::option::weighted(0.3, stats()),
     )
         .prop_map(|(replica, tenant, model, scheme, adapter, at, prefixes, stats)| Report {
@@ -397,15 +416,9 @@ fn event(lean: Lean) -> impl Strategy<Value = Event> {
         1 => Just(EventKind::Unknown),
     ];
     let hash = prop_oneof![20 => (0..6_u8).prop_map(H), 1 => select(&[H::EMPTY, H::LONG][..])];
-    (kind, odd(select(REPLICAS)), odd(tenant(lean)), odd(select(MODELS)), odd(select(ADAPTERS)), hash)
-        .prop_map(|(kind, replica, tenant, model, adapter, hash)| Event {
-            kind,
-            replica,
-            tenant,
-            model,
-            adapter,
-            hash,
-        })
+    (kind, odd(select(REPLICAS)), odd(tenant(lean)), odd(select(MODELS)), odd(adapter(lean)), hash).prop_map(
+        |(kind, replica, tenant, model, adapter, hash)| Event { kind, replica, tenant, model, adapter, hash },
+    )
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -443,7 +456,7 @@ fn lookup(lean: Lean) -> impl Strategy<Value = Lookup> {
         odd(tenant(lean)),
         odd(select(MODELS)),
         odd(select(SCHEMES)),
-        odd(select(ADAPTERS)),
+        odd(adapter(lean)),
         input,
         any::<bool>(),
         any::<bool>(),
