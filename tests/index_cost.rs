@@ -173,7 +173,7 @@ fn costs(size: u64, spread: Spread, eviction: Eviction) -> [u64; 8] {
     assert_eq!(index.entries(), size + 1_000);
     // Another tenant's removal makes room, so that the quota alone decides.
     let other = Place { tenant: "other", ..HERE };
-    assert_eq!(event(&index, EventKind::AllCleared, HERE, PrefixHash::new(0), now) > 64, true);
+    assert!(event(&index, EventKind::AllCleared, HERE, PrefixHash::new(0), now) > 64);
     report(&index, HERE, &hashes(0, 64), now - SECOND, now);
     let keys = index.cache_state(HERE.tenant, "m").total_prefixes;
     report(&index, other, &hashes(0, 8), now, now);
