@@ -26,6 +26,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand serve 'Hold the index and answer lookups'
             cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
             cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
+            cand replay 'Replay captures in process: what was answered, why, and whether it is what was recorded'
             cand state 'Show the replicas'' statistics and the size of the index'
             cand report 'Report what a replica holds, and its statistics'
             cand event 'Publish a cache event: an eviction, a clearing, a sign of life'
@@ -99,6 +100,24 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand -o 'Form of the page'
             cand --output 'Form of the page'
             cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;replay'= {
+            cand --mismatches 'Mismatches shown in full'
+            cand --policy 'Policies that hold in place of the captured ones (CachePolicy and CacheTenant, YAML)'
+            cand --replica 'Replica of a bare batch'
+            cand --model 'Model of a bare batch'
+            cand --tenant 'Tenant of a bare batch'
+            cand --hash-scheme 'Hash scheme of a bare batch'
+            cand -o 'Form of the result; jsonl is the JSON document in one line'
+            cand --output 'Form of the result; jsonl is the JSON document in one line'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand --check 'Compare each lookup with its recorded answer or expectation; any difference ends with exit status 1'
+            cand --skip-bad 'Pass over and count lines that cannot be used'
+            cand --timings 'Also say how long lookups took on this machine'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand -V 'Print version'
@@ -198,6 +217,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand serve 'Hold the index and answer lookups'
             cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
             cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
+            cand replay 'Replay captures in process: what was answered, why, and whether it is what was recorded'
             cand state 'Show the replicas'' statistics and the size of the index'
             cand report 'Report what a replica holds, and its statistics'
             cand event 'Publish a cache event: an eviction, a clearing, a sign of life'
@@ -211,6 +231,8 @@ set edit:completion:arg-completer[icache] = {|@words|
         &'icache;help;lookup'= {
         }
         &'icache;help;explain'= {
+        }
+        &'icache;help;replay'= {
         }
         &'icache;help;state'= {
         }
