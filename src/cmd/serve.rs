@@ -146,6 +146,9 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
 async fn serve(args: &Args, router: Arc<Router>) -> Result<Exit, CommandError> {
     let mut signals = Signals::new()?;
     let mut running = start(server_config(args), router).await.map_err(start_error)?;
+    if let Some(path) = &args.ready_file {
+        write_ready_file(path, &running)?;
+    }
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
         grpc_addr = %running.grpc_addr(),
@@ -153,9 +156,6 @@ async fn serve(args: &Args, router: Arc<Router>) -> Result<Exit, CommandError> {
         tls = false,
         "serving"
     );
-    if let Some(path) = &args.ready_file {
-        write_ready_file(path, &running)?;
-    }
     tokio::select! {
         name = signals.next() => tracing::info!(signal = name, "stopping; a second signal ends at once"),
         why = running.failed() => {

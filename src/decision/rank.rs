@@ -41,7 +41,8 @@ pub fn distinguishing_power(holders: usize, total: usize) -> f32 {
 }
 
 /// Candidates of a prefix match, best first: `matched_tokens x freshness x pressure_factor x slo_bias`, then
-/// `x distinguishing_power`, where a replica's holders are those that match at least as many tokens.
+/// `x distinguishing_power`, where a replica's holders are those that match at least as many tokens of a chain, and all
+/// candidates of an exact lookup.
 pub(super) fn rank_matches(
     evidence: &Evidence,
     settings: &Settings,
@@ -57,9 +58,13 @@ pub(super) fn rank_matches(
         .iter()
         .map(|holder| {
             let decay = freshness(holder.last_seen.age_ns(now), ttl_ns);
-            let at_least = depths.len() - depths.partition_point(|depth| *depth < holder.matched_tokens);
+            let holders = match holder.blocks {
+                // An exact match is all or nothing: every candidate holds the same.
+                0 => depths.len(),
+                _ => depths.len() - depths.partition_point(|depth| *depth < holder.matched_tokens),
+            };
             let factors = Factors::new(settings, slo, decay, pressure(holder.stats, ttl_ns, now));
-            let distinguishing_power = distinguishing_power(at_least, total);
+            let distinguishing_power = distinguishing_power(holders, total);
             Candidate {
                 member: holder.member,
                 blocks: holder.blocks,

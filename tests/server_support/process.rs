@@ -1,0 +1,71 @@
+//! The real binary as a server.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use serde_json::Value;
+
+/// A running `icache serve`; killed when dropped.
+pub struct Process {
+    child: Child,
+    pub grpc_addr: SocketAddr,
+    pub http_addr: SocketAddr,
+    lines: Arc<Mutex<Vec<Value>>>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Process {
+    /// Starts on free ports and waits for the line that says where.
+    pub fn start(args: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_icache"))
+            .args(["serve", "--grpc-addr=127.0.0.1:0", "--http-addr=127.0.0.1:0", "--log-format=json"])
+            .args(args)
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        let mut log = BufReader::new(child.stderr.take().expect("standard error is piped"));
+        let mut first = String::new();
+        log.read_line(&mut first).expect("the log is text");
+        let first: Value =
+            serde_json::from_str(&first).unwrap_or_else(|_| panic!("no line of JSON: {first}"));
+        assert_eq!(first["message"], "serving", "{first}");
+        let address = |name: &str| first[name].as_str().and_then(|text| text.parse().ok()).expect(name);
+        let (grpc_addr, http_addr) = (address("grpc_addr"), address("http_addr"));
+        let lines = Arc::new(Mutex::new(vec![first]));
+        let seen = Arc::clone(&lines);
+        let reader = std::thread::spawn(move || {
+            for line in log.lines().map_while(Result::ok) {
+                let line = serde_json::from_str(&line).unwrap_or(Value::String(line));
+                seen.lock().expect("no reader panics").push(line);
+            }
+        });
+        Self { child, grpc_addr, http_addr, lines, reader: Some(reader) }
+    }
+
+    /// Sends a signal by its name.
+    pub fn signal(&self, name: &str) {
+        let command = format!("kill -{name} {}", self.child.id());
+        assert!(Command::new("sh").args(["-c", &command]).status().expect("sh runs").success());
+    }
+
+    /// Waits for the end; gives the exit status and the log.
+    pub fn wait(mut self) -> (ExitStatus, Vec<Value>) {
+        let status = self.child.wait().expect("the child is ours");
+        if let Some(reader) = self.reader.take() {
+            reader.join().expect("the reader ends with the log");
+        }
+        let lines = std::mem::take(&mut *self.lines.lock().expect("no reader panics"));
+        (status, lines)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It has ended already where the test went well.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
