@@ -301,9 +301,7 @@ fn a_wrong_document_is_an_error() {
         let found = load(text).expect_err(text);
         assert_eq!(found.to_string(), format!("p.yaml:{error}"), "{text}");
     }
-    for (text, line) in
-        [("a: 1\na: 2", 2), ("a: [1", 1), ("a: b: c", 1), ("a: &x [*x]", 1), (&*long, 1)]
-    {
+    for (text, line) in [("a: 1\na: 2", 2), ("a: [1", 1), ("a: b: c", 1), ("a: &x [*x]", 1), (&*long, 1)] {
         let found = load(text).expect_err(text);
         assert!(found.to_string().contains("no valid YAML: "), "{text}: {found}");
         assert_eq!(found.line, line, "{text}: {found}");
