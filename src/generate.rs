@@ -2,7 +2,7 @@
 //! documents.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap_complete::Shell;
 use clap_mangen::Man;
@@ -29,6 +29,55 @@ pub fn files() -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
     Ok(files)
 }
 
+/// Folders in which nothing else may lie.
+const OWN_FOLDERS: [&str; 2] = ["completions", "man"];
+
+/// A file that is not as it should be.
+#[derive(Debug)]
+pub struct Stale {
+    /// From the root of the repository.
+    pub path: PathBuf,
+    /// What it should hold; `None` where it should not be there.
+    pub wanted: Option<Vec<u8>>,
+}
+
+impl Stale {
+    /// Brings the file below `root` up to date.
+    pub fn write(&self, root: &Path) -> io::Result<()> {
+        let path = root.join(&self.path);
+        match &self.wanted {
+            None => std::fs::remove_file(path),
+            Some(text) => {
+                if let Some(folder) = path.parent() {
+                    std::fs::create_dir_all(folder)?;
+                }
+                std::fs::write(path, text)
+            }
+        }
+    }
+}
+
+/// The files below `root` that are missing, differ, or are left over from a command that is gone.
+pub fn stale(root: &Path) -> io::Result<Vec<Stale>> {
+    let files = files()?;
+    let mut stale = Vec::new();
+    for folder in OWN_FOLDERS {
+        let Ok(entries) = std::fs::read_dir(root.join(folder)) else { continue };
+        for entry in entries {
+            let path = Path::new(folder).join(entry?.file_name());
+            if !files.iter().any(|(wanted, _)| *wanted == path) {
+                stale.push(Stale { path, wanted: None });
+            }
+        }
+    }
+    for (path, wanted) in files {
+        if std::fs::read(root.join(&path)).ok().as_deref() != Some(wanted.as_slice()) {
+            stale.push(Stale { path, wanted: Some(wanted) });
+        }
+    }
+    Ok(stale)
+}
+
 /// The completion script of one shell.
 pub fn completion(shell: Shell) -> Vec<u8> {
     let mut script = Vec::new();
@@ -51,7 +100,9 @@ fn add_pages(command: &clap::Command, pages: &mut Vec<(String, Vec<u8>)>) -> io:
     let name = man.get_filename();
     let mut page = Vec::new();
     man.render(&mut page)?;
-    pages.push((name, page));
+    // What stands after the options is what the examples of every command are.
+    let page = String::from_utf8_lossy(&page).replacen(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n", 1);
+    pages.push((name, page.into_bytes()));
     command
         .get_subcommands()
         .filter(|command| !command.is_hide_set())

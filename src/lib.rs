@@ -15,3 +15,4 @@ pub mod model;
 pub mod policy;
 pub mod render;
 pub mod replay;
+pub mod server;

@@ -65,9 +65,15 @@ pub fn read(path: &str) -> Result<Vec<u8>, UsageError> {
     Ok(bytes)
 }
 
+/// The whole of a text file; `-` is standard input.
+pub fn text(path: &str) -> Result<String, UsageError> {
+    String::from_utf8(read(path)?)
+        .map_err(|_| UsageError::new(format!("`{path}` is no UTF-8 text"), "give a text file"))
+}
+
 /// Token ids of a file: a JSON array, or numbers between white space or commas.
 pub fn tokens(path: &str) -> Result<Vec<u32>, UsageError> {
-    let text = String::from_utf8(read(path)?).map_err(|_| not_tokens(path, "it is no UTF-8 text"))?;
+    let text = text(path)?;
     let text = text.trim();
     if text.starts_with('[') {
         return serde_json::from_str(text).map_err(|error| not_tokens(path, &sentence(&error)));

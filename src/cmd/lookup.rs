@@ -54,9 +54,12 @@ enum Looked {
 /// Asks, prints, and checks what was expected.
 pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
     args.expect.check()?;
+    args.offline.check()?;
     let request = args.request.request()?;
     let looked = if args.offline.is_given() {
-        Looked::Explained(args.offline.explain(request)?)
+        let replayed = args.offline.explain(request)?;
+        render::warnings(printer.color_when(), &replayed.warnings);
+        Looked::Explained(replayed.explanation)
     } else {
         ask(args, request.ok_or_else(nothing_asked)?)?
     };

@@ -7,6 +7,7 @@ mod event;
 mod exit;
 mod expect;
 mod explain;
+mod generate;
 mod input;
 mod lookup;
 mod man;
@@ -14,6 +15,7 @@ mod offline;
 mod replay;
 mod report;
 mod request;
+mod serve;
 mod state;
 
 use std::ffi::OsString;
@@ -30,7 +32,14 @@ use crate::render::{self, ColorWhen, Printer};
 #[command(name = "icache", version, propagate_version = true, after_help = EXAMPLES, max_term_width = 100)]
 pub struct Cli {
     /// When to use colour; NO_COLOR switches `auto` off
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        help_heading = "Global options"
+    )]
     color: ColorWhen,
     #[command(subcommand)]
     command: Command,
@@ -46,6 +55,7 @@ Exit status: 0 done, 1 negative answer, 2 usage, 3 server unreachable or answere
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Serve(Box<serve::Args>),
     Lookup(Box<lookup::Args>),
     Explain(explain::Args),
     Replay(replay::Args),
@@ -54,6 +64,7 @@ enum Command {
     Event(event::Args),
     Completions(completions::Args),
     Man(man::Args),
+    Generate(generate::Args),
 }
 
 /// What runs a command: prints its result and says how it ended.
@@ -62,6 +73,7 @@ type Outcome = Result<Exit, CommandError>;
 impl Command {
     fn run(&self, printer: &mut Printer) -> Outcome {
         match self {
+            Self::Serve(args) => serve::run(args),
             Self::Lookup(args) => lookup::run(args, printer),
             Self::Explain(args) => explain::run(args, printer),
             Self::Replay(args) => replay::run(args, printer),
@@ -70,6 +82,7 @@ impl Command {
             Self::Event(args) => event::run(args, printer),
             Self::Completions(args) => completions::run(args, printer),
             Self::Man(args) => man::run(args, printer),
+            Self::Generate(args) => generate::run(args, printer),
         }
     }
 }

@@ -1,10 +1,21 @@
 //! A lookup against a recorded state, in process.
 
+use std::io::BufRead;
+use std::path::Path;
+
 use clap::Args;
 
-use super::CommandError;
-use crate::contract::LookupRouteRequest;
-use crate::explanation::Explanation;
+use super::error::{CommandError, UsageError};
+use super::input;
+use crate::capture::{Body, CaptureError, ReadOptions, Reader};
+use crate::contract::{LookupRouteRequest, decode_request};
+use crate::explanation::{Explanation, explanation};
+use crate::lookup::Call;
+use crate::replay::{Replay, ReplayError, ReplayOptions};
+
+/// Four modelled engines and what they published, so that the first command needs nothing else.
+const DEMO: &[u8] = include_bytes!("../../testdata/fleet/fleet.capture.jsonl");
+const DEMO_NAME: &str = "built-in fleet capture";
 
 /// A capture in place of a server.
 #[derive(Debug, Args)]
@@ -16,6 +27,17 @@ pub struct OfflineArgs {
     /// The same with the built-in capture of four engines; without a request, its last recorded one
     #[arg(long)]
     demo: bool,
+    /// Policies (YAML) to look up under, in place of the captured ones
+    #[arg(long, value_name = "FILE")]
+    policy: Option<String>,
+}
+
+/// What came of an offline lookup.
+pub struct Replayed {
+    /// The answer and how it came about.
+    pub explanation: Explanation,
+    /// What a person should know of the capture, each as a sentence.
+    pub warnings: Vec<String>,
 }
 
 impl OfflineArgs {
@@ -24,8 +46,90 @@ impl OfflineArgs {
         self.demo || self.capture.is_some()
     }
 
-    /// Replays and looks up.
-    pub fn explain(&self, _request: Option<LookupRouteRequest>) -> Result<Explanation, CommandError> {
-        Err(super::UsageError::new("captures cannot be replayed yet", "ask a server").into())
+    /// Refuses `--policy` where a server is asked, which has policies of its own.
+    pub fn check(&self) -> Result<(), UsageError> {
+        if self.policy.is_some() && !self.is_given() {
+            return Err(UsageError::new(
+                "`--policy` is given without `--capture`",
+                "a server has its own policies; name a capture to try others on",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Replays the capture and looks up at its last instant; `None` asks what the demo's last lookup asked.
+    pub fn explain(&self, request: Option<LookupRouteRequest>) -> Result<Replayed, CommandError> {
+        let policy = match &self.policy {
+            Some(path) => Some((path.clone(), input::text(path)?)),
+            None => None,
+        };
+        let options = ReplayOptions { policy, ..ReplayOptions::default() };
+        match &self.capture {
+            None => {
+                let mut reader = Reader::new(DEMO_NAME, DEMO, ReadOptions::default()).map_err(unusable)?;
+                look_up(&mut reader, options, request)
+            }
+            Some(path) => {
+                let request = request.ok_or_else(|| {
+                    UsageError::new(
+                        "no request is given",
+                        "describe it with `--tenant`, `--model`, `--hash-scheme` and `--tokens` or `--blocks`, or give \
+                         `--request FILE`",
+                    )
+                })?;
+                let mut reader =
+                    Reader::open_file(Path::new(path), ReadOptions::default()).map_err(unusable)?;
+                look_up(&mut reader, options, Some(request))
+            }
+        }
+    }
+}
+
+fn look_up<R: BufRead>(
+    reader: &mut Reader<R>,
+    options: ReplayOptions,
+    request: Option<LookupRouteRequest>,
+) -> Result<Replayed, CommandError> {
+    let mut replay = Replay::new(reader.name(), options).map_err(refused)?;
+    let mut last_asked = None;
+    while let Some(record) = reader.next_record().map_err(unusable)? {
+        replay.apply(&record).map_err(refused)?;
+        if let Body::Lookup(lookup) = record.body {
+            last_asked = Some(lookup.request);
+        }
+    }
+    let torn = reader.notes().torn.clone();
+    let Some(request) = request.or(last_asked) else {
+        return Err(UsageError::new("the capture holds no lookup", "describe one with flags").into());
+    };
+    let request = decode_request(&request);
+    let explained = replay.router().explain(&request, Call::at(replay.now().unwrap_or_default()));
+    let explanation = explanation(&explained, &request, 0);
+    let mut warnings = replay.finish().warnings;
+    warnings.extend(torn);
+    Ok(Replayed { explanation, warnings })
+}
+
+fn unusable(error: CaptureError) -> UsageError {
+    match &error {
+        CaptureError::Io { name, source } => UsageError::unreadable(name, source),
+        CaptureError::NotACapture { .. } => UsageError::new(
+            error.to_string(),
+            "give a file that begins with the header line of a capture, as JSON Lines",
+        ),
+        CaptureError::Newer { .. } => UsageError::new(error.to_string(), "update icache, and try again"),
+        CaptureError::Line { .. } => UsageError::new(
+            error.to_string(),
+            "`icache replay --skip-bad` passes over such lines and counts them",
+        ),
+    }
+}
+
+fn refused(error: ReplayError) -> UsageError {
+    match error {
+        ReplayError::Capture(error) => unusable(error),
+        ReplayError::Policy(error) => {
+            UsageError::new(error.to_string(), "correct the policy documents, and try again")
+        }
     }
 }

@@ -5,12 +5,12 @@ use std::thread;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
+use super::Outcome;
 use super::client::ServerArgs;
 use super::error::UsageError;
 use super::exit::Exit;
 use super::input;
 use super::request::{KeyArgs, PrefixArgs};
-use super::{CommandError, Outcome};
 use crate::contract::CacheStateUpdate;
 use crate::contract::wire::inferencecache::v1alpha1::{CacheTier, PrefixEntry, ReplicaStats};
 use crate::hash::fingerprint_chain;
@@ -110,7 +110,7 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
             read_updates(path.clone(), sender)?
         }
         None => {
-            let update = args.from_flags()?;
+            let update = args.by_flags()?;
             thread::spawn(move || Ok(u64::from(sender.blocking_send(update).is_ok())))
         }
     };
@@ -119,10 +119,12 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
         let reply = client.contract().report_cache_state(client.request(updates)).await;
         Ok(reply.map_err(|status| client.failed(&status))?.into_inner())
     })?;
-    let sent = match reader.join() {
-        Ok(sent) => sent?,
-        Err(_) => return Err(CommandError::Interrupted),
-    };
+    let sent = reader.join().map_err(|_| {
+        UsageError::new(
+            "the updates could not be read to their end",
+            "send them again: what is held is refreshed",
+        )
+    })??;
     render::ack(printer, args.output, (ack.accepted, &ack.reason_code), (sent, "update"))?;
     Ok(if ack.accepted { Exit::Done } else { Exit::Negative })
 }
@@ -146,7 +148,9 @@ fn read_updates(path: String, sender: mpsc::Sender<CacheStateUpdate>) -> Result<
 }
 
 fn unusable(path: &str, sent: u64, error: &serde_json::Error) -> UsageError {
-    let advice = format!("correct it and send the rest; {sent} updates before it were sent");
+    let before =
+        if sent == 1 { "the one before it was".to_owned() } else { format!("the {sent} before it were") };
+    let advice = format!("correct it and send the rest; {before} sent");
     let name = if path == "-" { "standard input".to_owned() } else { format!("`{path}`") };
     UsageError::new(
         format!(
@@ -167,7 +171,7 @@ impl Args {
             || self.stats.is_given()
     }
 
-    fn from_flags(&self) -> Result<CacheStateUpdate, UsageError> {
+    fn by_flags(&self) -> Result<CacheStateUpdate, UsageError> {
         let prefixes: Vec<PrefixEntry> = self.entry()?.into_iter().collect();
         let stats = self.stats.is_given().then(|| self.stats.message());
         if prefixes.is_empty() && stats.is_none() {

@@ -28,6 +28,8 @@ pub struct KeyArgs {
 #[derive(Debug, Args)]
 pub struct PrefixArgs {
     /// Hash of one block in hex or base64; repeat in order, from the start of the prompt
+    ///
+    /// Text that can be read as both is hex; `base64:` in front makes it base64.
     #[arg(long = "block", value_name = "HASH", value_parser = input::hash)]
     pub block: Vec<Bytes>,
     /// Hashes of the blocks in hex or base64, in order, between commas
@@ -130,12 +132,12 @@ impl RequestArgs {
                 "give the request either as a file or by flags",
             )),
             Some(path) => input::message(path, "LookupRouteRequest").map(Some),
-            None if has_flags => self.from_flags().map(Some),
+            None if has_flags => self.by_flags().map(Some),
             None => Ok(None),
         }
     }
 
-    fn from_flags(&self) -> Result<wire::LookupRouteRequest, UsageError> {
+    fn by_flags(&self) -> Result<wire::LookupRouteRequest, UsageError> {
         let (block_hashes, block_token_counts) = self.prefix.chain()?;
         let keys = &self.keys;
         Ok(wire::LookupRouteRequest {

@@ -57,6 +57,7 @@ impl Index {
     /// Liveness and statistics; whether the index takes the replica.
     fn apply_member(&self, update: &StateUpdate<'_>, at: Timestamp, now: Timestamp) -> bool {
         let mut section = self.section();
+        section.work += 1;
         let scope = section.ensure_scope(update.tenant, update.model);
         let member = section.ensure_member(scope, update.replica, now);
         if let (Some(member), Some(stats)) = (member, &update.stats) {

@@ -28,6 +28,14 @@ impl<T> Arena<T> {
         self.len
     }
 
+    /// Positions ever used: all items stand below.
+    pub(super) fn slots(&self) -> u32 {
+        match self.segments.split_last() {
+            Some((last, full)) => ((full.len() << SEGMENT_BITS) + last.len()) as u32,
+            None => 0,
+        }
+    }
+
     /// Stores `item` and returns its position. The index caps what it holds below 2^32 - 1.
     pub(super) fn insert(&mut self, item: T) -> u32 {
         self.len += 1;
@@ -79,7 +87,7 @@ mod tests {
         let all: Vec<u32> = (0..10_000_u32).map(|item| arena.insert(item)).collect();
         assert!(all.iter().enumerate().all(|(item, at)| arena[*at] == item as u32));
         assert_eq!(arena.remove(all[5_000]), 5_000);
-        assert_eq!(arena.len(), 9_999);
+        assert_eq!((arena.len(), arena.slots()), (9_999, 10_000));
         assert_eq!(arena.insert(7), all[5_000]);
         assert_eq!(arena[all[5_001]], 5_001);
         assert_eq!(arena.len(), 10_000);

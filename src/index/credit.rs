@@ -1,11 +1,15 @@
 //! Credit for what was delivered.
 
+use hashbrown::HashSet;
 use smallvec::SmallVec;
 
 use super::state::State;
 use super::{Index, Section};
 use crate::decision::{Input, Query};
 use crate::model::ReplicaId;
+
+/// Hashes with their places in the chain.
+type Hashes<'a> = SmallVec<[(&'a [u8], usize); 64]>;
 
 impl Index {
     /// Marks the keys behind a delivered prefix match as hit, and under LFU credits one access to each entry that
@@ -14,25 +18,31 @@ impl Index {
     /// `delivered` gives each replica with the blocks of its run; the count is ignored for an exact lookup. What has
     /// gone from the index since the lookup is passed over.
     pub fn credit(&self, query: &Query<'_>, delivered: &[(&ReplicaId, u32)], counts_hits: bool) {
+        if delivered.is_empty() {
+            return;
+        }
         let most = delivered.iter().map(|(_, blocks)| *blocks).max().unwrap_or(0) as usize;
-        let hashes: SmallVec<[&[u8]; 64]> = match query.input {
-            Input::Chain { hashes, .. } => hashes.list().iter().take(most).collect(),
-            Input::Exact(hash) => SmallVec::from_slice(&[hash.as_bytes()]),
+        let mut hashes: Hashes<'_> = match query.input {
+            Input::Chain { hashes, .. } => hashes.list().iter().take(most).zip(0..).collect(),
+            Input::Exact(hash) => Hashes::from_slice(&[(hash.as_bytes(), 0)]),
             Input::Nothing => return,
         };
         if !counts_hits {
             let state = self.state.read();
             let Some(partition) = partition(&state, query) else { return };
-            for key in hashes.iter().map_while(|hash| state.find_key(partition, hash)) {
+            for key in hashes.iter().filter_map(|(hash, _)| state.find_key(partition, hash)) {
                 state.mark_hot(key);
             }
             return;
         }
+        // A chain that names a hash twice made one access to its entry; the first place lies in the most runs.
+        let mut seen = HashSet::with_capacity(hashes.len());
+        hashes.retain(|(hash, _)| seen.insert(*hash));
         let mut at = 0;
         while at < hashes.len() {
             let mut section = self.section();
             while at < hashes.len() && !section.is_full() {
-                credit_block(&mut section, query, hashes[at], at, delivered);
+                credit_block(&mut section, query, hashes[at], delivered);
                 at += 1;
             }
             section.end();
@@ -43,8 +53,7 @@ impl Index {
 fn credit_block(
     section: &mut Section<'_>,
     query: &Query<'_>,
-    hash: &[u8],
-    at: usize,
+    (hash, at): (&[u8], usize),
     delivered: &[(&ReplicaId, u32)],
 ) {
     let Some(partition) = partition(section, query) else { return };
@@ -69,4 +78,102 @@ fn partition(state: &State, query: &Query<'_>) -> Option<u32> {
     let scope = state.find_scope(query.tenant, query.model)?;
     let domain = state.scopes[scope].domains.get(query.scheme)?;
     state.domains[*domain].partitions.get(query.adapter).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decision::{ChainCounts, ChainHashes};
+    use crate::index::{IndexConfig, TenantSettings};
+    use crate::model::{
+        CacheEvent, EventKind, Eviction, HashList, PrefixEntry, PrefixHash, StateUpdate, Tier, Timestamp,
+    };
+
+    const START_NS: i64 = 1_000_000_000_000;
+
+    fn now() -> Timestamp {
+        Timestamp::from_ns(START_NS)
+    }
+
+    fn report(index: &Index, replica: &str, hashes: &[PrefixHash], now: Timestamp) {
+        let counts = vec![16; hashes.len()];
+        let prefixes = vec![PrefixEntry {
+            prefix_hash: &[],
+            token_count: 0,
+            block_hashes: HashList::Fingerprints(hashes),
+            block_token_counts: &counts,
+            tier: Tier::T1,
+            adapter: "",
+        }];
+        let update =
+            StateUpdate { replica, tenant: "t", model: "m", scheme: "s", prefixes, ..StateUpdate::default() };
+        assert_eq!(index.apply_update(&update, now).dropped, []);
+    }
+
+    fn query<'a>(input: &'a Input<'a>) -> Query<'a> {
+        Query {
+            tenant: "t",
+            model: "m",
+            scheme: "s",
+            adapter: "",
+            input,
+            now: now(),
+            ttl_ns: 1,
+            wants_warm: false,
+            wants_heard: false,
+        }
+    }
+
+    fn chain(hashes: &[PrefixHash]) -> Input<'static> {
+        Input::Chain { hashes: ChainHashes::Derived(hashes.to_vec()), counts: ChainCounts::Uniform(16) }
+    }
+
+    #[test]
+    fn what_has_gone_is_passed_over_and_the_rest_is_hot() {
+        let index = Index::new(IndexConfig::default());
+        let hashes = [1, 2, 3].map(PrefixHash::new);
+        report(&index, "r", &hashes, now());
+        let gone = CacheEvent {
+            kind: EventKind::PrefixEvicted,
+            replica: "r",
+            tenant: "t",
+            model: "m",
+            prefix_hash: hashes[1].as_bytes(),
+            adapter: "",
+            at: None,
+        };
+        assert_eq!(index.apply_event(&gone, now()).removed, 1);
+        index.credit(&query(&chain(&hashes)), &[(&ReplicaId::from("r"), 3)], false);
+        assert_eq!(index.cache_state("t", "m").hot_prefixes, 2);
+    }
+
+    #[test]
+    fn nothing_delivered_makes_nothing_hot() {
+        let index = Index::new(IndexConfig::default());
+        let hash = PrefixHash::new(1);
+        report(&index, "r", &[hash], now());
+        index.credit(&query(&Input::Exact(crate::decision::ExactHash::Derived(hash, 16))), &[], false);
+        assert_eq!(index.cache_state("t", "m").hot_prefixes, 0);
+    }
+
+    #[test]
+    fn a_hash_that_a_chain_repeats_is_one_access() {
+        let default_settings = TenantSettings { eviction: Eviction::Lfu, ..TenantSettings::default() };
+        let index = Index::new(IndexConfig { max_entries: 2, default_settings, ..IndexConfig::default() });
+        let [repeated, wanted, other] = [1, 2, 3].map(PrefixHash::new);
+        report(&index, "r", &[repeated, wanted], now());
+        let replica = ReplicaId::from("r");
+        index.credit(&query(&chain(&[repeated; 3])), &[(&replica, 3)], true);
+        for _ in 0..2 {
+            index.credit(&query(&chain(&[wanted])), &[(&replica, 1)], true);
+        }
+        // Two hits against one: the repeated hash is the first to go.
+        let later = now().plus_ns(120_000_000_000);
+        report(&index, "q", &[other], later);
+        let held = |hash| {
+            let input = Input::Exact(crate::decision::ExactHash::Derived(hash, 16));
+            !index.read(&Query { ttl_ns: i64::MAX, ..query(&input) }).holders.is_empty()
+        };
+        assert_eq!([repeated, wanted, other].map(held), [false, true, true]);
+    }
 }

@@ -36,29 +36,33 @@ impl Index {
         }
     }
 
-    /// Removes the replica from the hash, in each partition it has entries in: its own number, not the index's size.
+    /// Removes the replica from the hash in one partition or in all. Costs the partitions of the scope that are asked
+    /// one by one, a constant number, and the keys of that very hash in the others.
     fn evict(&self, event: &CacheEvent<'_>, now: Timestamp) -> u64 {
         let mut section = self.section();
         let Some(member) = find_member(&section, event) else { return 0 };
         section.hear(member, now);
-        let partitions: Vec<u32> = section.members[member].partitions.keys().copied().collect();
+        let scope = section.members[member].scope;
         let mut removed = 0;
-        for partition in partitions {
-            let wanted = event.adapter.is_empty()
-                || section.partitions[partition]
-                    .adapter
-                    .as_ref()
-                    .is_some_and(|id| id.as_str() == event.adapter);
-            if !wanted {
-                continue;
-            }
+        for partition in section.scopes[scope].asked.clone() {
             section.work += 1;
-            let Some(key) = section.find_key(partition, event.prefix_hash) else { continue };
-            let holders = &section.keys[key].holders;
-            let Ok(place) = holders.binary_search_by_key(&member, |holding| holding.member) else { continue };
-            let entry = holders[place].entry;
-            section.remove_entry(entry);
-            removed += 1;
+            if let Some(key) = section.find_key(partition, event.prefix_hash) {
+                removed += drop_hold(&mut section, key, member, event.adapter);
+            }
+        }
+        // From the end, since a key that goes is replaced by the last of the list.
+        let mut left = section.twins.of(scope, event.prefix_hash).len();
+        while left > 0 {
+            if section.is_full() {
+                section.end();
+                section = self.section();
+            }
+            let Some(member) = find_member(&section, event) else { break };
+            let twins = section.twins.of(section.members[member].scope, event.prefix_hash);
+            left = (left - 1).min(twins.len());
+            let Some(key) = twins.get(left).copied() else { continue };
+            section.work += 1;
+            removed += drop_hold(&mut section, key, member, event.adapter);
         }
         section.end();
         removed
@@ -93,6 +97,23 @@ impl Index {
                 return removed;
             }
         }
+    }
+}
+
+/// Removes the member's entry of `key`, where it has one and `adapter` admits it; how many went.
+fn drop_hold(state: &mut State, key: u32, member: u32, adapter: &str) -> u64 {
+    let partition = state.keys[key].partition;
+    let is_wanted = adapter.is_empty()
+        || state.partitions[partition].adapter.as_ref().is_some_and(|id| id.as_str() == adapter);
+    let holders = &state.keys[key].holders;
+    let place = holders.binary_search_by_key(&member, |holding| holding.member);
+    match place {
+        Ok(place) if is_wanted => {
+            let entry = holders[place].entry;
+            state.remove_entry(entry);
+            1
+        }
+        _ => 0,
     }
 }
 

@@ -16,6 +16,7 @@ mod read;
 mod report;
 mod state;
 mod sweep;
+mod twins;
 
 use hashbrown::HashMap;
 use parking_lot::{RwLock, RwLockWriteGuard};
@@ -118,44 +119,46 @@ impl Index {
         default: TenantSettings,
         by_tenant: HashMap<TenantId, TenantSettings>,
     ) -> Vec<(TenantId, u64)> {
-        let tenants: Vec<TenantId> = {
+        let replaced = {
             let mut state = self.state.write();
             state.config.default_settings = default;
-            state.settings = by_tenant;
-            let tenants: Vec<(TenantId, u32)> =
-                state.tenant_by_id.iter().map(|(id, at)| (id.clone(), *at)).collect();
-            for (id, at) in &tenants {
-                state.tenants[*at].settings = state.settings.get(id).copied().unwrap_or(default);
-            }
-            tenants.into_iter().map(|(id, _)| id).collect()
+            std::mem::replace(&mut state.settings, by_tenant)
         };
+        drop(replaced);
+        // A tenant that comes from here on has the new settings already.
         let mut evicted = Vec::new();
-        for id in tenants {
-            let count = self.enforce_quota(&id);
-            if count > 0 {
+        let (mut at, mut count) = (0, 0);
+        let mut section = self.section();
+        while at < section.tenants.slots() {
+            if section.is_full() {
+                section.end();
+                section = self.section();
+                continue;
+            }
+            section.work += 1;
+            section.renew_settings(at);
+            let until = section.start + BLOCKS_PER_SECTION;
+            count += section.enforce_quota(at, until);
+            if section.is_over_quota(at) {
+                continue;
+            }
+            if let Some(id) = section.tenants[at].id.clone().filter(|_| count > 0) {
                 evicted.push((id, count));
             }
+            (at, count) = (at + 1, 0);
         }
+        section.end();
         evicted
     }
 
-    fn enforce_quota(&self, tenant: &TenantId) -> u64 {
-        let mut total = 0;
-        loop {
-            let mut section = self.section();
-            let Some(at) = section.tenant_by_id.get(tenant).copied() else { return total };
-            let removed = section.enforce_quota(at, BLOCKS_PER_SECTION);
-            section.end();
-            total += removed;
-            if removed < BLOCKS_PER_SECTION {
-                return total;
-            }
-        }
-    }
-
-    /// Keys, entries and orders touched by writes so far: the cost of an operation, free of clocks.
+    /// Keys, entries and names touched by writes so far: the cost of an operation, free of clocks.
     pub fn work(&self) -> u64 {
         self.state.read().work
+    }
+
+    /// The most work that one critical section did so far: [`BLOCKS_PER_SECTION`], and what the last block needed.
+    pub fn longest_section(&self) -> u64 {
+        self.state.read().longest_section
     }
 
     /// Opens a critical section.
@@ -181,6 +184,7 @@ impl Section<'_> {
     /// Ends the section and lets waiting lookups in first.
     fn end(mut self) {
         self.state.settle();
+        self.state.longest_section = self.state.longest_section.max(self.state.work - self.start);
         RwLockWriteGuard::unlock_fair(self.state);
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::HashMap;
+use smallvec::SmallVec;
 
 use super::TenantSettings;
 use super::arena::NONE;
@@ -31,6 +32,10 @@ pub(super) struct Tenant {
     pub(super) halved_epoch: u32,
     /// Lane that a halving in progress has reached; 0 where none is.
     pub(super) halving_from: u32,
+    /// Whether it is listed among the tenants whose entries may have hits.
+    pub(super) is_credited: bool,
+    /// Time under which it is listed among the tenants with entries; none of them expires earlier.
+    pub(super) due_ns: Option<i64>,
 }
 
 #[derive(Debug, Default)]
@@ -42,6 +47,8 @@ pub(super) struct Scope {
     pub(super) keys: u64,
     pub(super) entries: u64,
     pub(super) hot: HotKeys,
+    /// Its partitions whose keys are not listed among the twins.
+    pub(super) asked: SmallVec<[u32; 2]>,
 }
 
 #[derive(Debug, Default)]
@@ -64,6 +71,8 @@ pub(super) struct Partition {
     pub(super) domain: u32,
     pub(super) adapter: Option<AdapterId>,
     pub(super) keys: u64,
+    /// Whether its keys are listed among the twins.
+    pub(super) has_twins: bool,
 }
 
 #[derive(Debug)]
@@ -74,8 +83,6 @@ pub(super) struct Member {
     /// First and last of its entries, oldest insertion first.
     pub(super) first: u32,
     pub(super) last: u32,
-    /// Entries in each partition: where an eviction without a partition has to look.
-    pub(super) partitions: HashMap<u32, u64>,
     pub(super) stats: Option<Stats>,
     pub(super) heard: Timestamp,
     /// Time under which it is listed among the members without entries.
@@ -90,7 +97,6 @@ impl Default for Member {
             entries: 0,
             first: NONE,
             last: NONE,
-            partitions: HashMap::new(),
             stats: None,
             heard: Timestamp::MIN,
             idle_since: None,

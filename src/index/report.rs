@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::Index;
 use super::state::State;
-use crate::model::PROBE_TENANT;
+use crate::model::{ModelId, PROBE_TENANT, TenantId};
 
 /// State of the replicas of one (tenant, model), or of all that a filter admits.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CacheState {
-    /// Replicas that reported statistics, by id.
+    /// Replicas that reported statistics, by id; of one id in several scopes, by tenant and model.
     pub replicas: Vec<ReplicaState>,
     /// Distinct keys.
     pub total_prefixes: u64,
@@ -149,12 +149,24 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     names
 }
 
-fn scopes<'a>(state: &'a State, tenant: &'a str, model: &'a str) -> impl Iterator<Item = u32> + 'a {
-    state
-        .tenant_by_id
-        .iter()
-        .filter(move |(id, _)| tenant.is_empty() || id.as_str() == tenant)
-        .flat_map(|(_, at)| state.tenants[*at].scopes.iter())
-        .filter(move |(id, _)| model.is_empty() || id.as_str() == model)
-        .map(|(_, at)| *at)
+/// Scopes that `tenant` and `model` admit, by tenant and model; an empty name admits all.
+fn scopes(state: &State, tenant: &str, model: &str) -> Vec<u32> {
+    let mut tenants: Vec<(&TenantId, &u32)> = if tenant.is_empty() {
+        state.tenant_by_id.iter().collect()
+    } else {
+        state.tenant_by_id.get_key_value(tenant).into_iter().collect()
+    };
+    tenants.sort_unstable();
+    let mut found = Vec::new();
+    for (_, tenant) in tenants {
+        let scopes = &state.tenants[*tenant].scopes;
+        if model.is_empty() {
+            let mut all: Vec<(&ModelId, &u32)> = scopes.iter().collect();
+            all.sort_unstable();
+            found.extend(all.into_iter().map(|(_, scope)| *scope));
+        } else {
+            found.extend(scopes.get(model));
+        }
+    }
+    found
 }

@@ -14,6 +14,7 @@ use hashbrown::{HashMap, HashTable};
 use super::arena::{Arena, NONE};
 use super::entry::{Entry, Holding, Key, KeyHash};
 use super::names::{Domain, Member, Partition, Scope, Tenant};
+use super::twins::{ASKED_PARTITIONS, Twins};
 use super::{EvictionCounts, IndexConfig, TenantSettings};
 use crate::decision::Roster;
 use crate::model::{AdapterId, Eviction, HashScheme, ModelId, ReplicaId, TenantId, Tier, Timestamp};
@@ -39,8 +40,15 @@ pub(super) struct State {
     pub(super) epoch: u32,
     /// Bytes that keys hold outside their slots.
     pub(super) heap_bytes: u64,
-    /// Keys, entries and buckets touched by writes.
+    /// Tenants with entries, by a time before which none of those expires.
+    pub(super) due: BTreeSet<(i64, u32)>,
+    /// Tenants whose entries may have hits.
+    pub(super) credited: Vec<u32>,
+    pub(super) twins: Twins,
+    /// Keys, entries and names touched by writes.
     pub(super) work: u64,
+    /// Most work of one critical section.
+    pub(super) longest_section: u64,
     table: Vec<HashTable<u32>>,
     hasher: RandomState,
     /// Tenants by size; of equal ones the first by id counts as the larger.
@@ -67,7 +75,11 @@ impl State {
             idle: BTreeSet::new(),
             epoch: 1,
             heap_bytes: 0,
+            due: BTreeSet::new(),
+            credited: Vec::new(),
+            twins: Twins::default(),
             work: 0,
+            longest_section: 0,
             table: std::iter::repeat_with(HashTable::new).take(SHARDS).collect(),
             hasher: RandomState::default(),
             by_size: BTreeSet::new(),
@@ -150,7 +162,13 @@ impl State {
             return *partition;
         }
         let id = AdapterId::from(adapter);
-        let partition = self.partitions.insert(Partition { domain, adapter: Some(id.clone()), keys: 0 });
+        let asked = &mut self.scopes[scope].asked;
+        let has_twins = asked.len() >= ASKED_PARTITIONS;
+        let partition =
+            self.partitions.insert(Partition { domain, adapter: Some(id.clone()), keys: 0, has_twins });
+        if !has_twins {
+            asked.push(partition);
+        }
         self.domains[domain].partitions.insert(id, partition);
         self.emptied_partitions.push(partition);
         partition
@@ -260,6 +278,9 @@ impl State {
         entry.last_seen_ns = last_seen_ns;
         let lane = self.tenants[tenant].lanes.entry(hits).or_default();
         lane.insert(&mut self.entries, at, last_seen_ns);
+        if hits > 0 && !std::mem::replace(&mut self.tenants[tenant].is_credited, true) {
+            self.credited.push(tenant);
+        }
     }
 
     fn leave_lane(&mut self, tenant: u32, at: u32) {
@@ -294,6 +315,10 @@ impl State {
         self.scopes[scope].keys += 1;
         self.tenants[tenant].keys += 1;
         self.tenants[tenant].keys_by_age.insert(&mut self.keys, key, at_ns);
+        if self.partitions[partition].has_twins {
+            self.twins.insert(scope, &self.keys[key].hash, key);
+            self.heap_bytes += Twins::KEY_BYTES;
+        }
         key
     }
 
@@ -321,7 +346,6 @@ impl State {
             owner.first = entry;
         }
         owner.entries += 1;
-        *owner.partitions.entry(partition).or_insert(0) += 1;
         let domain = self.partitions[partition].domain;
         let serving = self.domains[domain].serving.entry(member).or_insert(0);
         *serving += 1;
@@ -334,6 +358,20 @@ impl State {
         self.tenants[tenant].entries += 1;
         self.mark_resized(tenant);
         self.tenants[tenant].lanes.entry(0).or_default().insert(&mut self.entries, entry, block.at_ns);
+        let due_ns = block.at_ns.saturating_add(self.tenants[tenant].settings.ttl_ns);
+        if self.tenants[tenant].due_ns.is_none_or(|listed| due_ns < listed) {
+            self.list_due(tenant, Some(due_ns));
+        }
+    }
+
+    /// Lists the tenant for the sweep at or after `due_ns`, or for none.
+    pub(super) fn list_due(&mut self, tenant: u32, due_ns: Option<i64>) {
+        if let Some(listed) = std::mem::replace(&mut self.tenants[tenant].due_ns, due_ns) {
+            self.due.remove(&(listed, tenant));
+        }
+        if let Some(due_ns) = due_ns {
+            self.due.insert((due_ns, tenant));
+        }
     }
 
     /// Removes one entry, and its key with the last one.
@@ -354,7 +392,7 @@ impl State {
         holders.shrink_to_fit();
         let is_last_holder = holders.is_empty();
         self.heap_bytes += spilled(&self.keys[key]);
-        self.unlink_member(&entry, partition);
+        self.unlink_member(&entry);
         let serving = &mut self.domains[domain].serving;
         if let Some(count) = serving.get_mut(&entry.member) {
             *count -= 1;
@@ -371,7 +409,7 @@ impl State {
         }
     }
 
-    fn unlink_member(&mut self, entry: &Entry, partition: u32) {
+    fn unlink_member(&mut self, entry: &Entry) {
         let Entry { member, previous_of_member: previous, next_of_member: next, .. } = *entry;
         match previous {
             NONE => self.members[member].first = next,
@@ -381,14 +419,7 @@ impl State {
             NONE => self.members[member].last = previous,
             next => self.entries[next].previous_of_member = previous,
         }
-        let owner = &mut self.members[member];
-        owner.entries -= 1;
-        if let Some(count) = owner.partitions.get_mut(&partition) {
-            *count -= 1;
-            if *count == 0 {
-                owner.partitions.remove(&partition);
-            }
-        }
+        self.members[member].entries -= 1;
         self.list_idle(member);
     }
 
@@ -405,6 +436,10 @@ impl State {
         let tenant = self.scopes[scope].tenant;
         self.tenants[tenant].keys_by_age.remove(&mut self.keys, at);
         let key = self.keys.remove(at);
+        if self.partitions[partition].has_twins {
+            self.twins.remove(scope, &key.hash, at);
+            self.heap_bytes -= Twins::KEY_BYTES;
+        }
         self.heap_bytes -= key.hash.heap_bytes() as u64;
         self.scopes[scope].hot.shift(key.hit_epoch.load(Ordering::Relaxed), 0, self.epoch);
         self.partitions[partition].keys -= 1;
@@ -418,6 +453,7 @@ impl State {
 
     fn mark_roster(&mut self, domain: u32) {
         if !std::mem::replace(&mut self.domains[domain].roster_is_dirty, true) {
+            self.work += self.domains[domain].serving.len() as u64;
             self.stale_rosters.push(domain);
         }
     }
@@ -473,6 +509,7 @@ impl State {
 
     fn list_sizes(&mut self) {
         while let Some(at) = self.resized.pop() {
+            self.work += 1;
             let tenant = &mut self.tenants[at];
             tenant.size_is_dirty = false;
             let Some(id) = tenant.id.clone() else { continue };
@@ -487,24 +524,36 @@ impl State {
         }
     }
 
-    /// Removes the tenant's oldest keys until it is within its quota, at most `most`; how many went.
-    pub(super) fn enforce_quota(&mut self, tenant: u32, most: u64) -> u64 {
+    /// Removes the tenant's oldest keys until it is within its quota or `work` has reached `until`; how many went.
+    pub(super) fn enforce_quota(&mut self, tenant: u32, until: u64) -> u64 {
         let mut removed = 0;
-        while removed < most && self.tenants[tenant].keys > self.tenants[tenant].settings.max_keys {
+        while self.work < until && self.is_over_quota(tenant) {
             let Some((_, key)) = self.tenants[tenant].keys_by_age.oldest() else { break };
-            while let Some(holding) = self.keys[key].holders.last() {
-                let (entry, is_last) = (holding.entry, self.keys[key].holders.len() == 1);
-                self.remove_entry(entry);
-                if is_last {
-                    break;
-                }
-            }
-            removed += 1;
+            let Some(holding) = self.keys[key].holders.last() else { break };
+            let (entry, is_last) = (holding.entry, self.keys[key].holders.len() == 1);
+            self.remove_entry(entry);
+            removed += u64::from(is_last);
         }
         removed
     }
 
-    /// Ends a write: names without anything below them go, and rosters are made anew where replicas came or went.
+    /// Gives the tenant what the settings in force say of it.
+    pub(super) fn renew_settings(&mut self, at: u32) {
+        let Some(id) = &self.tenants[at].id else { return };
+        let settings = self.settings.get(id).copied().unwrap_or(self.config.default_settings);
+        let old = std::mem::replace(&mut self.tenants[at].settings, settings);
+        if old.ttl_ns != settings.ttl_ns && self.tenants[at].entries > 0 {
+            // The oldest entry is not looked for here: the next sweep finds the true time.
+            self.list_due(at, Some(i64::MIN));
+        }
+    }
+
+    pub(super) fn is_over_quota(&self, tenant: u32) -> bool {
+        self.tenants[tenant].keys > self.tenants[tenant].settings.max_keys
+    }
+
+    /// Ends a write: names without anything below them go, rosters are made anew where replicas came or went, and
+    /// tenants are ranked by their new sizes.
     pub(super) fn settle(&mut self) {
         while let Some(at) = self.emptied_partitions.pop() {
             self.drop_partition(at);
@@ -515,13 +564,19 @@ impl State {
         while let Some(at) = self.stale_rosters.pop() {
             self.rebuild_roster(at);
         }
+        self.list_sizes();
     }
 
     fn drop_partition(&mut self, at: u32) {
         if self.partitions[at].keys > 0 || self.partitions[at].adapter.is_none() {
             return;
         }
-        let Partition { domain, adapter, .. } = self.partitions.remove(at);
+        self.work += 1;
+        let Partition { domain, adapter, has_twins, .. } = self.partitions.remove(at);
+        if !has_twins {
+            let scope = self.domains[domain].scope;
+            self.scopes[scope].asked.retain(|asked| *asked != at);
+        }
         if let Some(adapter) = adapter {
             self.domains[domain].partitions.remove(&adapter);
         }
@@ -539,12 +594,14 @@ impl State {
         if scope.model.is_none() || !scope.domains.is_empty() || !scope.members.is_empty() {
             return;
         }
+        self.work += 1;
         let Scope { tenant, model, .. } = self.scopes.remove(at);
         if let Some(model) = model {
             self.tenants[tenant].scopes.remove(&model);
         }
         if self.tenants[tenant].scopes.is_empty() {
             self.list_sizes();
+            self.list_due(tenant, None);
             if let Some(id) = self.tenants.remove(tenant).id {
                 self.tenant_by_id.remove(&id);
             }

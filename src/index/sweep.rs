@@ -1,5 +1,7 @@
 //! The sweep: what has reached its time to live goes, hits are halved, silent replicas are forgotten.
 
+use std::ops::Bound;
+
 use super::{Index, Section};
 use crate::model::{Eviction, Timestamp};
 
@@ -15,27 +17,34 @@ pub struct Swept {
 }
 
 impl Index {
-    /// Sweeps at `now`, in bounded critical sections. Costs what it removes and halves.
+    /// Sweeps at `now`, in bounded critical sections. Costs what it removes and halves, not what it keeps.
     pub fn sweep(&self, now: Timestamp) -> Swept {
         let mut swept = Swept::default();
-        let (tenants, epoch) = {
+        let (mut credited, epoch) = {
             let mut section = self.section();
             section.epoch += 1;
-            let tenants: Vec<u32> = section.tenant_by_id.values().copied().collect();
-            (tenants, section.epoch)
+            (std::mem::take(&mut section.credited), section.epoch)
         };
-        for tenant in tenants {
-            loop {
-                let mut section = self.section();
-                expire(&mut section, tenant, now, &mut swept);
-                if !section.is_full() {
-                    halve(&mut section, tenant, epoch);
-                }
-                let is_done = !section.is_full();
-                section.end();
-                if is_done {
+        loop {
+            let mut section = self.section();
+            while let Some((due_ns, tenant)) = section.due.first().copied() {
+                if due_ns > now.as_ns() || due_ns == i64::MAX || section.is_full() {
                     break;
                 }
+                expire(&mut section, tenant, now, &mut swept);
+            }
+            while let Some(tenant) = credited.last().copied() {
+                if section.is_full() {
+                    break;
+                }
+                if halve(&mut section, tenant, epoch) {
+                    credited.pop();
+                }
+            }
+            let is_done = !section.is_full();
+            section.end();
+            if is_done {
+                break;
             }
         }
         swept.replicas = self.forget_silent(now);
@@ -65,28 +74,41 @@ impl Index {
     }
 }
 
+/// Removes what has expired of the tenant, lane by lane, and lists it for when the next of its entries does.
 fn expire(section: &mut Section<'_>, tenant: u32, now: Timestamp, swept: &mut Swept) {
-    while !section.is_full() {
-        let holder = &section.tenants[tenant];
-        let settings = holder.settings;
-        let oldest = holder.lanes.values().filter_map(super::order::Order::oldest).min_by_key(|(at, _)| *at);
-        let Some((at_ns, entry)) = oldest else { return };
-        if Timestamp::from_ns(at_ns).age_ns(now) < settings.ttl_ns {
-            return;
-        }
-        section.remove_entry(entry);
-        match settings.eviction {
-            Eviction::Lru => swept.expired_lru += 1,
-            Eviction::Lfu => swept.expired_lfu += 1,
+    section.work += 1;
+    let settings = section.tenants[tenant].settings;
+    let mut from = Bound::Unbounded;
+    let mut oldest_kept: Option<i64> = None;
+    loop {
+        let mut lanes = section.tenants[tenant].lanes.range((from, Bound::Unbounded));
+        let Some((hits, oldest)) = lanes.next().map(|(hits, lane)| (*hits, lane.oldest())) else { break };
+        match oldest {
+            Some((at_ns, entry)) if Timestamp::from_ns(at_ns).age_ns(now) >= settings.ttl_ns => {
+                section.remove_entry(entry);
+                match settings.eviction {
+                    Eviction::Lru => swept.expired_lru += 1,
+                    Eviction::Lfu => swept.expired_lfu += 1,
+                }
+                if section.is_full() {
+                    return;
+                }
+            }
+            kept => {
+                oldest_kept = kept.map(|(at_ns, _)| at_ns).into_iter().chain(oldest_kept).min();
+                from = Bound::Excluded(hits);
+            }
         }
     }
+    section.list_due(tenant, oldest_kept.map(|at_ns| at_ns.saturating_add(settings.ttl_ns)));
 }
 
-/// Halves the hits of every entry that has any. Lanes are taken in ascending order, and an entry of lane `n` goes to
-/// lane `n / 2`, which was taken before: none is halved twice.
-fn halve(section: &mut Section<'_>, tenant: u32, epoch: u32) {
+/// Halves the hits of every entry that has any; whether it came to the end. Lanes are taken in ascending order, and an
+/// entry of lane `n` goes to lane `n / 2`, which was taken before: none is halved twice.
+fn halve(section: &mut Section<'_>, tenant: u32, epoch: u32) -> bool {
+    section.work += 1;
     if section.tenants[tenant].halved_epoch == epoch {
-        return;
+        return true;
     }
     while !section.is_full() {
         let from = section.tenants[tenant].halving_from.max(1);
@@ -95,11 +117,17 @@ fn halve(section: &mut Section<'_>, tenant: u32, epoch: u32) {
             .range(from..)
             .find_map(|(hits, lane)| Some((*hits, lane.oldest()?)));
         let Some((hits, (at_ns, entry))) = next else {
-            section.tenants[tenant].halved_epoch = epoch;
-            section.tenants[tenant].halving_from = 0;
-            return;
+            let holder = &mut section.tenants[tenant];
+            holder.halved_epoch = epoch;
+            holder.halving_from = 0;
+            holder.is_credited = holder.lanes.range(1..).next().is_some();
+            if holder.is_credited {
+                section.credited.push(tenant);
+            }
+            return true;
         };
         section.tenants[tenant].halving_from = hits;
         section.relane(entry, hits / 2, at_ns);
     }
+    false
 }

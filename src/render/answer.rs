@@ -134,7 +134,7 @@ pub(super) fn replicas(printer: &mut Printer, answer: &Answer) -> io::Result<()>
     printer.line("")?;
     let mut grid = Grid::new(
         printer.look(),
-        &["replica", ">score", ">matched tokens", ">cache hit probability", "tier"],
+        &["-replica", ">score", ">matched tokens", ">cache hit probability", "tier"],
     );
     for replica in &answer.replicas {
         grid.row([

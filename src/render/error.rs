@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::printer::Printer;
+use super::printer::{ColorWhen, Printer};
 use super::text::{Tone, clean};
 
 /// The two lines of an error.
@@ -21,4 +21,13 @@ pub fn error(printer: &mut Printer, error: &dyn ErrorText) -> io::Result<()> {
     let label = printer.paint(Tone::Strong, "help:");
     printer.line(&format!("{label} {}", clean(&error.advice())))?;
     printer.flush()
+}
+
+/// Prints what a person should know, to standard error. Nowhere is left to report that it is gone.
+pub fn warnings(when: ColorWhen, sentences: &[String]) {
+    let mut printer = Printer::stderr(when);
+    let label = printer.paint(Tone::Warning, "warning:");
+    for sentence in sentences {
+        let _ = printer.line(&format!("{label} {}", clean(sentence)));
+    }
 }

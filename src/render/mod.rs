@@ -15,7 +15,7 @@ mod table;
 mod text;
 
 pub use answer::{AnswerJson, RankedReplicaJson, ack, answer};
-pub use error::{ErrorText, error};
+pub use error::{ErrorText, error, warnings};
 pub use explanation::{ExplanationJson, explanation};
 pub use markdown::plain;
 pub use printer::{ColorWhen, Format, Look, Printer};

@@ -88,6 +88,7 @@ fn locale_is_unicode() -> bool {
 pub struct Printer {
     out: Box<dyn Write>,
     look: Look,
+    when: ColorWhen,
     is_closed: bool,
 }
 
@@ -95,23 +96,28 @@ impl Printer {
     /// Standard output.
     pub fn stdout(when: ColorWhen) -> Self {
         let look = Look::of(when, io::stdout().is_terminal());
-        Self::new(io::BufWriter::new(io::stdout()), look)
+        Self { when, ..Self::new(io::BufWriter::new(io::stdout()), look) }
     }
 
     /// Standard error.
     pub fn stderr(when: ColorWhen) -> Self {
         let look = Look::of(when, io::stderr().is_terminal());
-        Self::new(io::stderr(), look)
+        Self { when, ..Self::new(io::stderr(), look) }
     }
 
     /// Any writer.
     pub fn new(out: impl Write + 'static, look: Look) -> Self {
-        Self { out: Box::new(out), look, is_closed: false }
+        Self { out: Box::new(out), look, when: ColorWhen::Auto, is_closed: false }
     }
 
     /// What the output may look like.
     pub fn look(&self) -> Look {
         self.look
+    }
+
+    /// When colour was asked for.
+    pub fn color_when(&self) -> ColorWhen {
+        self.when
     }
 
     /// Whether the reader has gone; what is printed from then on goes nowhere.

@@ -74,7 +74,7 @@ fn table(printer: &mut Printer, state: &CacheState) -> io::Result<()> {
     printer.line("")?;
     let mut grid = Grid::new(
         printer.look(),
-        &["replica", ">hit rate", ">pressure", ">cache bytes", ">T2 hit/query tokens", "client"],
+        &["-replica", ">hit rate", ">pressure", ">cache bytes", ">T2 hit/query tokens", "client"],
     );
     for replica in &state.replicas {
         grid.row([

@@ -51,6 +51,9 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// A space at which no line ends; [`wrap`] makes it a plain one.
+pub const HARD_SPACE: char = '\u{a0}';
+
 /// Wraps `text` to `width` columns; every line after the first is indented by `hanging`.
 pub fn wrap(text: &str, width: usize, hanging: usize) -> Vec<String> {
     let indent = " ".repeat(hanging);
@@ -58,7 +61,9 @@ pub fn wrap(text: &str, width: usize, hanging: usize) -> Vec<String> {
         .subsequent_indent(&indent)
         .word_splitter(textwrap::WordSplitter::NoHyphenation)
         .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
-    textwrap::wrap(&clean(text), options).into_iter().map(Cow::into_owned).collect()
+    let text = clean(text);
+    let lines = textwrap::wrap(&text, options);
+    lines.into_iter().map(|line| line.replace(HARD_SPACE, " ")).collect()
 }
 
 /// A number to 4 significant digits, without trailing zeros: `123.7`, `0.9667`, `1`, `12346`.

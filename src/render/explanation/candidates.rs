@@ -44,14 +44,14 @@ pub(super) fn print(printer: &mut Printer, candidates: &[ExplainedCandidate]) ->
 fn matches(printer: &Printer) -> Grid {
     Grid::new(
         printer.look(),
-        &["replica", ">tokens", ">fresh", ">press.", ">SLO", ">dist.", ">score", "tier", "filtered by"],
+        &["-replica", ">tokens", ">fresh", ">press.", ">SLO", ">dist.", ">score", "tier", "-filtered by"],
     )
 }
 
 fn warm(printer: &Printer) -> Grid {
     Grid::new(
         printer.look(),
-        &["replica", ">hit rate", ">recency", ">press.", ">SLO", ">score", "filtered by"],
+        &["-replica", ">hit rate", ">recency", ">press.", ">SLO", ">score", "-filtered by"],
     )
 }
 

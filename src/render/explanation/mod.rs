@@ -9,7 +9,7 @@ use std::io;
 pub use self::json::ExplanationJson;
 use super::answer;
 use super::printer::{Format, Printer};
-use super::text::{Tone, wrap};
+use super::text::{HARD_SPACE, Tone, wrap};
 use crate::explanation::{ExplainedStep, Explanation, Finding};
 
 /// Prints an explanation.
@@ -27,7 +27,7 @@ fn text(printer: &mut Printer, explanation: &Explanation) -> io::Result<()> {
         answer::labelled(printer, "because", &because)?;
     }
     answer::replicas(printer, &explanation.answer)?;
-    gates::print(printer, &explanation.steps)?;
+    gates::print(printer, &explanation.steps, &explanation.answer.reason_code)?;
     if !explanation.candidates.is_empty() {
         candidates::print(printer, &explanation.candidates)?;
     }
@@ -58,10 +58,13 @@ fn compared(step: &ExplainedStep) -> String {
     let mut parts = Vec::new();
     let mut values = step.values.iter().peekable();
     while let Some((name, value)) = values.next() {
-        let here = format!("{} {}", name.replace('_', " "), short(value));
+        let here = format!("{}{HARD_SPACE}{}", name.replace('_', " "), short(value));
         match values.next_if(|(next, _)| BOUNDS.contains(&next.as_str())) {
             Some((bound, limit)) => match sign(value, limit) {
-                Some(sign) => parts.push(format!("{here} {sign} {bound} {}", short(limit))),
+                Some(sign) => {
+                    let limit = short(limit);
+                    parts.push(format!("{here}{HARD_SPACE}{sign}{HARD_SPACE}{bound}{HARD_SPACE}{limit}"));
+                }
                 None => parts.push(format!("{here}, {bound} {}", short(limit))),
             },
             None => parts.push(here),

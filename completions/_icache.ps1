@@ -1,0 +1,281 @@
+
+using namespace System.Management.Automation
+using namespace System.Management.Automation.Language
+
+Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+
+    $commandElements = $commandAst.CommandElements
+    $command = @(
+        'icache'
+        for ($i = 1; $i -lt $commandElements.Count; $i++) {
+            $element = $commandElements[$i]
+            if ($element -isnot [StringConstantExpressionAst] -or
+                $element.StringConstantType -ne [StringConstantType]::BareWord -or
+                $element.Value.StartsWith('-') -or
+                $element.Value -eq $wordToComplete) {
+                break
+        }
+        $element.Value
+    }) -join ';'
+
+    $completions = @(switch ($command) {
+        'icache' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Hold the index and answer lookups')
+            [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
+            [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process: what was answered, why, and whether it is what was recorded')
+            [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
+            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report what a replica holds, and its statistics')
+            [CompletionResult]::new('event', 'event', [CompletionResultType]::ParameterValue, 'Publish a cache event: an eviction, a clearing, a sign of life')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completion script of a shell')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the manual page, or write the pages of all commands')
+            [CompletionResult]::new('generate', 'generate', [CompletionResultType]::ParameterValue, 'Write completions/, man/ and docs/ from the definitions in the source')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'icache;serve' {
+            [CompletionResult]::new('--grpc-addr', '--grpc-addr', [CompletionResultType]::ParameterName, 'Address of the gRPC services; port 0 takes a free one')
+            [CompletionResult]::new('--http-addr', '--http-addr', [CompletionResultType]::ParameterName, 'Address of /healthz, /readyz and /metrics; port 0 takes a free one')
+            [CompletionResult]::new('--ready-file', '--ready-file', [CompletionResultType]::ParameterName, 'Write the bound addresses as JSON to this file once ready')
+            [CompletionResult]::new('--drain-timeout', '--drain-timeout', [CompletionResultType]::ParameterName, 'Time that calls in flight have to finish when the server stops')
+            [CompletionResult]::new('--max-entries', '--max-entries', [CompletionResultType]::ParameterName, 'Replica entries of the index; over it the oldest or least used go [default: 1000000]')
+            [CompletionResult]::new('--max-memory', '--max-memory', [CompletionResultType]::ParameterName, 'Memory of the index; over it the oldest or least used go [default: no bound]')
+            [CompletionResult]::new('--sweep-interval', '--sweep-interval', [CompletionResultType]::ParameterName, 'Time between two sweeps of what has reached its time to live')
+            [CompletionResult]::new('--default-ttl', '--default-ttl', [CompletionResultType]::ParameterName, 'How long an entry lives after its last report, where the policy does not say [default: 30m]')
+            [CompletionResult]::new('--block-size', '--block-size', [CompletionResultType]::ParameterName, 'tokens in a block, where the server builds the chain from token ids [default: 16]')
+            [CompletionResult]::new('--replica-timeout', '--replica-timeout', [CompletionResultType]::ParameterName, 'a replica not heard of for longer gets no hints [default: 0, 0 switches it off]')
+            [CompletionResult]::new('--pressure-weight', '--pressure-weight', [CompletionResultType]::ParameterName, 'how much a replica''s pressure lowers its score [default: 1, 0 switches it off]')
+            [CompletionResult]::new('--slo-tight-ttft-ms', '--slo-tight-ttft-ms', [CompletionResultType]::ParameterName, 'requests with a lower TTFT target favour fresh holders, in milliseconds [default: 200, 0 switches it off]')
+            [CompletionResult]::new('--slo-tight-bias', '--slo-tight-bias', [CompletionResultType]::ParameterName, 'how much they do [default: 1, 0 switches it off]')
+            [CompletionResult]::new('--tenant-hot-max-age', '--tenant-hot-max-age', [CompletionResultType]::ParameterName, 'oldest statistics that make a replica warm [default: 5m, 0 switches it off]')
+            [CompletionResult]::new('--tenant-hot-min-hit-rate', '--tenant-hot-min-hit-rate', [CompletionResultType]::ParameterName, 'lowest hit rate of a warm replica [default: 0.1]')
+            [CompletionResult]::new('--max-in-flight', '--max-in-flight', [CompletionResultType]::ParameterName, 'lookups in flight above which further ones are shed [default: 4096, 0 switches it off]')
+            [CompletionResult]::new('--max-message-size', '--max-message-size', [CompletionResultType]::ParameterName, 'Size of one message; a larger one is answered RESOURCE_EXHAUSTED')
+            [CompletionResult]::new('--max-streams', '--max-streams', [CompletionResultType]::ParameterName, 'Concurrent streams of one connection')
+            [CompletionResult]::new('--metrics-max-series', '--metrics-max-series', [CompletionResultType]::ParameterName, 'Model and tenant names that label metrics; further ones are labelled `other`')
+            [CompletionResult]::new('--log-format', '--log-format', [CompletionResultType]::ParameterName, 'Form of the log [default: text on a terminal, else json]')
+            [CompletionResult]::new('--log-level', '--log-level', [CompletionResultType]::ParameterName, 'Least severe level that is logged: off, error, warn, info, debug or trace')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('--insecure-plaintext', '--insecure-plaintext', [CompletionResultType]::ParameterName, 'Let --grpc-addr be reachable from other machines without TLS')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;lookup' {
+            [CompletionResult]::new('--tenant', '--tenant', [CompletionResultType]::ParameterName, 'Tenant that the prefix belongs to (tenant_id)')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'Model that computed the prefix (model_id)')
+            [CompletionResult]::new('--hash-scheme', '--hash-scheme', [CompletionResultType]::ParameterName, 'Scheme of the hashes: function, block size and seed (hash_scheme)')
+            [CompletionResult]::new('--adapter', '--adapter', [CompletionResultType]::ParameterName, 'Adapter (LoRA) partition; without it the base model (adapter_id)')
+            [CompletionResult]::new('--block', '--block', [CompletionResultType]::ParameterName, 'Hash of one block in hex or base64; repeat in order, from the start of the prompt')
+            [CompletionResult]::new('--blocks', '--blocks', [CompletionResultType]::ParameterName, 'Hashes of the blocks in hex or base64, in order, between commas')
+            [CompletionResult]::new('--block-tokens', '--block-tokens', [CompletionResultType]::ParameterName, 'Tokens in each block')
+            [CompletionResult]::new('--block-token-counts', '--block-token-counts', [CompletionResultType]::ParameterName, 'Tokens of each block, between commas, where blocks differ')
+            [CompletionResult]::new('--prefix-hash', '--prefix-hash', [CompletionResultType]::ParameterName, 'One hash for the whole prefix, in hex or base64')
+            [CompletionResult]::new('--prefix-tokens', '--prefix-tokens', [CompletionResultType]::ParameterName, 'Tokens that --prefix-hash stands for')
+            [CompletionResult]::new('--token-ids', '--token-ids', [CompletionResultType]::ParameterName, 'The prompt as token ids, between commas')
+            [CompletionResult]::new('--tokens', '--tokens', [CompletionResultType]::ParameterName, 'File with the prompt''s token ids, as a JSON array or as numbers; `-` is standard input')
+            [CompletionResult]::new('--prompt-text', '--prompt-text', [CompletionResultType]::ParameterName, 'The prompt as text of one user message; needs a tokenizer on the server')
+            [CompletionResult]::new('--ttft-ms', '--ttft-ms', [CompletionResultType]::ParameterName, 'Target of the time to first token, in milliseconds')
+            [CompletionResult]::new('--request', '--request', [CompletionResultType]::ParameterName, 'File with a LookupRouteRequest in proto3 JSON, instead of the flags above; `-` is standard input')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to ask')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all')
+            [CompletionResult]::new('--capture', '--capture', [CompletionResultType]::ParameterName, 'Replay this capture in process and look up at its last instant, without a server')
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policies (YAML) to look up under, in place of the captured ones')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'End with status 1 unless the answer has one of these reason codes')
+            [CompletionResult]::new('--expect-replica', '--expect-replica', [CompletionResultType]::ParameterName, 'End with status 1 unless the answer''s first replica is this one')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the answer')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the answer')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('--demo', '--demo', [CompletionResultType]::ParameterName, 'The same with the built-in capture of four engines; without a request, its last recorded one')
+            [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Show how the answer came about: every gate, every factor of every score')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;explain' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the page')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the page')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;replay' {
+            [CompletionResult]::new('--mismatches', '--mismatches', [CompletionResultType]::ParameterName, 'Mismatches shown in full')
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policies that hold in place of the captured ones (CachePolicy and CacheTenant, YAML)')
+            [CompletionResult]::new('--replica', '--replica', [CompletionResultType]::ParameterName, 'Replica of a bare batch')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'Model of a bare batch')
+            [CompletionResult]::new('--tenant', '--tenant', [CompletionResultType]::ParameterName, 'Tenant of a bare batch')
+            [CompletionResult]::new('--hash-scheme', '--hash-scheme', [CompletionResultType]::ParameterName, 'Hash scheme of a bare batch')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Compare each lookup with its recorded answer or expectation; any difference ends with exit status 1')
+            [CompletionResult]::new('--skip-bad', '--skip-bad', [CompletionResultType]::ParameterName, 'Pass over and count lines that cannot be used')
+            [CompletionResult]::new('--timings', '--timings', [CompletionResultType]::ParameterName, 'Also say how long lookups took on this machine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;state' {
+            [CompletionResult]::new('--tenant', '--tenant', [CompletionResultType]::ParameterName, 'Only this tenant; without it, all')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'Only this model; without it, all')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to ask')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is one replica a line')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is one replica a line')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;report' {
+            [CompletionResult]::new('--replica', '--replica', [CompletionResultType]::ParameterName, 'Replica that reports (replica_id)')
+            [CompletionResult]::new('--tenant', '--tenant', [CompletionResultType]::ParameterName, 'Tenant that the prefix belongs to (tenant_id)')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'Model that computed the prefix (model_id)')
+            [CompletionResult]::new('--hash-scheme', '--hash-scheme', [CompletionResultType]::ParameterName, 'Scheme of the hashes: function, block size and seed (hash_scheme)')
+            [CompletionResult]::new('--adapter', '--adapter', [CompletionResultType]::ParameterName, 'Adapter (LoRA) partition; without it the base model (adapter_id)')
+            [CompletionResult]::new('--block', '--block', [CompletionResultType]::ParameterName, 'Hash of one block in hex or base64; repeat in order, from the start of the prompt')
+            [CompletionResult]::new('--blocks', '--blocks', [CompletionResultType]::ParameterName, 'Hashes of the blocks in hex or base64, in order, between commas')
+            [CompletionResult]::new('--block-tokens', '--block-tokens', [CompletionResultType]::ParameterName, 'Tokens in each block')
+            [CompletionResult]::new('--block-token-counts', '--block-token-counts', [CompletionResultType]::ParameterName, 'Tokens of each block, between commas, where blocks differ')
+            [CompletionResult]::new('--prefix-hash', '--prefix-hash', [CompletionResultType]::ParameterName, 'One hash for the whole prefix, in hex or base64')
+            [CompletionResult]::new('--prefix-tokens', '--prefix-tokens', [CompletionResultType]::ParameterName, 'Tokens that --prefix-hash stands for')
+            [CompletionResult]::new('--token-ids', '--token-ids', [CompletionResultType]::ParameterName, 'The prompt as token ids, between commas')
+            [CompletionResult]::new('--tokens', '--tokens', [CompletionResultType]::ParameterName, 'File with the prompt''s token ids, as a JSON array or as numbers; `-` is standard input')
+            [CompletionResult]::new('--block-size', '--block-size', [CompletionResultType]::ParameterName, 'Tokens in a block, where --token-ids or --tokens are hashed here')
+            [CompletionResult]::new('--tier', '--tier', [CompletionResultType]::ParameterName, 'Tier that holds the prefix: T1 engine KV cache, T2 offload pool, T3 remote store')
+            [CompletionResult]::new('--timestamp-us', '--timestamp-us', [CompletionResultType]::ParameterName, 'When this was true, in Unix microseconds; without it, now')
+            [CompletionResult]::new('--hit-rate', '--hit-rate', [CompletionResultType]::ParameterName, 'Share of queried tokens found in cache, 0 to 1')
+            [CompletionResult]::new('--pressure', '--pressure', [CompletionResultType]::ParameterName, 'Share of the KV cache in use, 0 to 1')
+            [CompletionResult]::new('--memory-bytes', '--memory-bytes', [CompletionResultType]::ParameterName, 'Size of the KV cache, in bytes')
+            [CompletionResult]::new('--t2-hit-tokens', '--t2-hit-tokens', [CompletionResultType]::ParameterName, 'Tokens found in tier 2, a running total')
+            [CompletionResult]::new('--t2-query-tokens', '--t2-query-tokens', [CompletionResultType]::ParameterName, 'Tokens asked of tier 2, a running total')
+            [CompletionResult]::new('--client-version', '--client-version', [CompletionResultType]::ParameterName, 'Version of what reports')
+            [CompletionResult]::new('--update', '--update', [CompletionResultType]::ParameterName, 'File with one or more CacheStateUpdate messages in proto3 JSON, sent as they are read; `-` is standard input')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to ask')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the acknowledgement')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the acknowledgement')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;event' {
+            [CompletionResult]::new('--type', '--type', [CompletionResultType]::ParameterName, 'What happened')
+            [CompletionResult]::new('--replica', '--replica', [CompletionResultType]::ParameterName, 'Replica that it happened to (replica_id)')
+            [CompletionResult]::new('--tenant', '--tenant', [CompletionResultType]::ParameterName, 'Tenant (tenant_id)')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'Model (model_id)')
+            [CompletionResult]::new('--prefix-hash', '--prefix-hash', [CompletionResultType]::ParameterName, 'Hash that was evicted, in hex or base64; in every hash scheme')
+            [CompletionResult]::new('--adapter', '--adapter', [CompletionResultType]::ParameterName, 'Evict in this adapter partition only; without it in all')
+            [CompletionResult]::new('--timestamp-us', '--timestamp-us', [CompletionResultType]::ParameterName, 'When it happened, in Unix microseconds; without it, now')
+            [CompletionResult]::new('--event', '--event', [CompletionResultType]::ParameterName, 'File with one or more CacheEvent messages in proto3 JSON, instead of the flags above; `-` is standard input')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to ask')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the acknowledgement')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the acknowledgement')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;completions' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;man' {
+            [CompletionResult]::new('--dir', '--dir', [CompletionResultType]::ParameterName, 'Folder to write one page a command to; without it, icache(1) is printed')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;generate' {
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Root of the source tree')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Write nothing; end with status 1 where a file is stale')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;help' {
+            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Hold the index and answer lookups')
+            [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
+            [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process: what was answered, why, and whether it is what was recorded')
+            [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
+            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report what a replica holds, and its statistics')
+            [CompletionResult]::new('event', 'event', [CompletionResultType]::ParameterValue, 'Publish a cache event: an eviction, a clearing, a sign of life')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completion script of a shell')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the manual page, or write the pages of all commands')
+            [CompletionResult]::new('generate', 'generate', [CompletionResultType]::ParameterValue, 'Write completions/, man/ and docs/ from the definitions in the source')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'icache;help;serve' {
+            break
+        }
+        'icache;help;lookup' {
+            break
+        }
+        'icache;help;explain' {
+            break
+        }
+        'icache;help;replay' {
+            break
+        }
+        'icache;help;state' {
+            break
+        }
+        'icache;help;report' {
+            break
+        }
+        'icache;help;event' {
+            break
+        }
+        'icache;help;completions' {
+            break
+        }
+        'icache;help;man' {
+            break
+        }
+        'icache;help;generate' {
+            break
+        }
+        'icache;help;help' {
+            break
+        }
+    })
+
+    $completions.Where{ $_.CompletionText -like "$wordToComplete*" } |
+        Sort-Object -Property ListItemText
+}

@@ -1,0 +1,253 @@
+
+use builtin;
+use str;
+
+set edit:completion:arg-completer[icache] = {|@words|
+    fn spaces {|n|
+        builtin:repeat $n ' ' | str:join ''
+    }
+    fn cand {|text desc|
+        edit:complex-candidate $text &display=$text' '(spaces (- 14 (wcswidth $text)))$desc
+    }
+    var command = 'icache'
+    for word $words[1..-1] {
+        if (str:has-prefix $word '-') {
+            break
+        }
+        set command = $command';'$word
+    }
+    var completions = [
+        &'icache'= {
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+            cand serve 'Hold the index and answer lookups'
+            cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
+            cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
+            cand replay 'Replay captures in process: what was answered, why, and whether it is what was recorded'
+            cand state 'Show the replicas'' statistics and the size of the index'
+            cand report 'Report what a replica holds, and its statistics'
+            cand event 'Publish a cache event: an eviction, a clearing, a sign of life'
+            cand completions 'Print the completion script of a shell'
+            cand man 'Print the manual page, or write the pages of all commands'
+            cand generate 'Write completions/, man/ and docs/ from the definitions in the source'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'icache;serve'= {
+            cand --grpc-addr 'Address of the gRPC services; port 0 takes a free one'
+            cand --http-addr 'Address of /healthz, /readyz and /metrics; port 0 takes a free one'
+            cand --ready-file 'Write the bound addresses as JSON to this file once ready'
+            cand --drain-timeout 'Time that calls in flight have to finish when the server stops'
+            cand --max-entries 'Replica entries of the index; over it the oldest or least used go [default: 1000000]'
+            cand --max-memory 'Memory of the index; over it the oldest or least used go [default: no bound]'
+            cand --sweep-interval 'Time between two sweeps of what has reached its time to live'
+            cand --default-ttl 'How long an entry lives after its last report, where the policy does not say [default: 30m]'
+            cand --block-size 'tokens in a block, where the server builds the chain from token ids [default: 16]'
+            cand --replica-timeout 'a replica not heard of for longer gets no hints [default: 0, 0 switches it off]'
+            cand --pressure-weight 'how much a replica''s pressure lowers its score [default: 1, 0 switches it off]'
+            cand --slo-tight-ttft-ms 'requests with a lower TTFT target favour fresh holders, in milliseconds [default: 200, 0 switches it off]'
+            cand --slo-tight-bias 'how much they do [default: 1, 0 switches it off]'
+            cand --tenant-hot-max-age 'oldest statistics that make a replica warm [default: 5m, 0 switches it off]'
+            cand --tenant-hot-min-hit-rate 'lowest hit rate of a warm replica [default: 0.1]'
+            cand --max-in-flight 'lookups in flight above which further ones are shed [default: 4096, 0 switches it off]'
+            cand --max-message-size 'Size of one message; a larger one is answered RESOURCE_EXHAUSTED'
+            cand --max-streams 'Concurrent streams of one connection'
+            cand --metrics-max-series 'Model and tenant names that label metrics; further ones are labelled `other`'
+            cand --log-format 'Form of the log [default: text on a terminal, else json]'
+            cand --log-level 'Least severe level that is logged: off, error, warn, info, debug or trace'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand --insecure-plaintext 'Let --grpc-addr be reachable from other machines without TLS'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;lookup'= {
+            cand --tenant 'Tenant that the prefix belongs to (tenant_id)'
+            cand --model 'Model that computed the prefix (model_id)'
+            cand --hash-scheme 'Scheme of the hashes: function, block size and seed (hash_scheme)'
+            cand --adapter 'Adapter (LoRA) partition; without it the base model (adapter_id)'
+            cand --block 'Hash of one block in hex or base64; repeat in order, from the start of the prompt'
+            cand --blocks 'Hashes of the blocks in hex or base64, in order, between commas'
+            cand --block-tokens 'Tokens in each block'
+            cand --block-token-counts 'Tokens of each block, between commas, where blocks differ'
+            cand --prefix-hash 'One hash for the whole prefix, in hex or base64'
+            cand --prefix-tokens 'Tokens that --prefix-hash stands for'
+            cand --token-ids 'The prompt as token ids, between commas'
+            cand --tokens 'File with the prompt''s token ids, as a JSON array or as numbers; `-` is standard input'
+            cand --prompt-text 'The prompt as text of one user message; needs a tokenizer on the server'
+            cand --ttft-ms 'Target of the time to first token, in milliseconds'
+            cand --request 'File with a LookupRouteRequest in proto3 JSON, instead of the flags above; `-` is standard input'
+            cand --server 'Server to ask'
+            cand --timeout 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all'
+            cand --capture 'Replay this capture in process and look up at its last instant, without a server'
+            cand --policy 'Policies (YAML) to look up under, in place of the captured ones'
+            cand --expect 'End with status 1 unless the answer has one of these reason codes'
+            cand --expect-replica 'End with status 1 unless the answer''s first replica is this one'
+            cand -o 'Form of the answer'
+            cand --output 'Form of the answer'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand --demo 'The same with the built-in capture of four engines; without a request, its last recorded one'
+            cand --explain 'Show how the answer came about: every gate, every factor of every score'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;explain'= {
+            cand -o 'Form of the page'
+            cand --output 'Form of the page'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;replay'= {
+            cand --mismatches 'Mismatches shown in full'
+            cand --policy 'Policies that hold in place of the captured ones (CachePolicy and CacheTenant, YAML)'
+            cand --replica 'Replica of a bare batch'
+            cand --model 'Model of a bare batch'
+            cand --tenant 'Tenant of a bare batch'
+            cand --hash-scheme 'Hash scheme of a bare batch'
+            cand -o 'Form of the result; jsonl is the JSON document in one line'
+            cand --output 'Form of the result; jsonl is the JSON document in one line'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand --check 'Compare each lookup with its recorded answer or expectation; any difference ends with exit status 1'
+            cand --skip-bad 'Pass over and count lines that cannot be used'
+            cand --timings 'Also say how long lookups took on this machine'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;state'= {
+            cand --tenant 'Only this tenant; without it, all'
+            cand --model 'Only this model; without it, all'
+            cand --server 'Server to ask'
+            cand --timeout 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all'
+            cand -o 'Form of the result; jsonl is one replica a line'
+            cand --output 'Form of the result; jsonl is one replica a line'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;report'= {
+            cand --replica 'Replica that reports (replica_id)'
+            cand --tenant 'Tenant that the prefix belongs to (tenant_id)'
+            cand --model 'Model that computed the prefix (model_id)'
+            cand --hash-scheme 'Scheme of the hashes: function, block size and seed (hash_scheme)'
+            cand --adapter 'Adapter (LoRA) partition; without it the base model (adapter_id)'
+            cand --block 'Hash of one block in hex or base64; repeat in order, from the start of the prompt'
+            cand --blocks 'Hashes of the blocks in hex or base64, in order, between commas'
+            cand --block-tokens 'Tokens in each block'
+            cand --block-token-counts 'Tokens of each block, between commas, where blocks differ'
+            cand --prefix-hash 'One hash for the whole prefix, in hex or base64'
+            cand --prefix-tokens 'Tokens that --prefix-hash stands for'
+            cand --token-ids 'The prompt as token ids, between commas'
+            cand --tokens 'File with the prompt''s token ids, as a JSON array or as numbers; `-` is standard input'
+            cand --block-size 'Tokens in a block, where --token-ids or --tokens are hashed here'
+            cand --tier 'Tier that holds the prefix: T1 engine KV cache, T2 offload pool, T3 remote store'
+            cand --timestamp-us 'When this was true, in Unix microseconds; without it, now'
+            cand --hit-rate 'Share of queried tokens found in cache, 0 to 1'
+            cand --pressure 'Share of the KV cache in use, 0 to 1'
+            cand --memory-bytes 'Size of the KV cache, in bytes'
+            cand --t2-hit-tokens 'Tokens found in tier 2, a running total'
+            cand --t2-query-tokens 'Tokens asked of tier 2, a running total'
+            cand --client-version 'Version of what reports'
+            cand --update 'File with one or more CacheStateUpdate messages in proto3 JSON, sent as they are read; `-` is standard input'
+            cand --server 'Server to ask'
+            cand --timeout 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all'
+            cand -o 'Form of the acknowledgement'
+            cand --output 'Form of the acknowledgement'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;event'= {
+            cand --type 'What happened'
+            cand --replica 'Replica that it happened to (replica_id)'
+            cand --tenant 'Tenant (tenant_id)'
+            cand --model 'Model (model_id)'
+            cand --prefix-hash 'Hash that was evicted, in hex or base64; in every hash scheme'
+            cand --adapter 'Evict in this adapter partition only; without it in all'
+            cand --timestamp-us 'When it happened, in Unix microseconds; without it, now'
+            cand --event 'File with one or more CacheEvent messages in proto3 JSON, instead of the flags above; `-` is standard input'
+            cand --server 'Server to ask'
+            cand --timeout 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all'
+            cand -o 'Form of the acknowledgement'
+            cand --output 'Form of the acknowledgement'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;completions'= {
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;man'= {
+            cand --dir 'Folder to write one page a command to; without it, icache(1) is printed'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;generate'= {
+            cand --root 'Root of the source tree'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand --check 'Write nothing; end with status 1 where a file is stale'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;help'= {
+            cand serve 'Hold the index and answer lookups'
+            cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
+            cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
+            cand replay 'Replay captures in process: what was answered, why, and whether it is what was recorded'
+            cand state 'Show the replicas'' statistics and the size of the index'
+            cand report 'Report what a replica holds, and its statistics'
+            cand event 'Publish a cache event: an eviction, a clearing, a sign of life'
+            cand completions 'Print the completion script of a shell'
+            cand man 'Print the manual page, or write the pages of all commands'
+            cand generate 'Write completions/, man/ and docs/ from the definitions in the source'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'icache;help;serve'= {
+        }
+        &'icache;help;lookup'= {
+        }
+        &'icache;help;explain'= {
+        }
+        &'icache;help;replay'= {
+        }
+        &'icache;help;state'= {
+        }
+        &'icache;help;report'= {
+        }
+        &'icache;help;event'= {
+        }
+        &'icache;help;completions'= {
+        }
+        &'icache;help;man'= {
+        }
+        &'icache;help;generate'= {
+        }
+        &'icache;help;help'= {
+        }
+    ]
+    $completions[$command]
+}

@@ -1,0 +1,223 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_icache_global_optspecs
+    string join \n color= h/help V/version
+end
+
+function __fish_icache_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_icache_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_icache_using_subcommand
+    set -l cmd (__fish_icache_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c icache -n "__fish_icache_needs_command" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_needs_command" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_needs_command" -f -a "serve" -d 'Hold the index and answer lookups'
+complete -c icache -n "__fish_icache_needs_command" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
+complete -c icache -n "__fish_icache_needs_command" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
+complete -c icache -n "__fish_icache_needs_command" -f -a "replay" -d 'Replay captures in process: what was answered, why, and whether it is what was recorded'
+complete -c icache -n "__fish_icache_needs_command" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
+complete -c icache -n "__fish_icache_needs_command" -f -a "report" -d 'Report what a replica holds, and its statistics'
+complete -c icache -n "__fish_icache_needs_command" -f -a "event" -d 'Publish a cache event: an eviction, a clearing, a sign of life'
+complete -c icache -n "__fish_icache_needs_command" -f -a "completions" -d 'Print the completion script of a shell'
+complete -c icache -n "__fish_icache_needs_command" -f -a "man" -d 'Print the manual page, or write the pages of all commands'
+complete -c icache -n "__fish_icache_needs_command" -f -a "generate" -d 'Write completions/, man/ and docs/ from the definitions in the source'
+complete -c icache -n "__fish_icache_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c icache -n "__fish_icache_using_subcommand serve" -l grpc-addr -d 'Address of the gRPC services; port 0 takes a free one' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l http-addr -d 'Address of /healthz, /readyz and /metrics; port 0 takes a free one' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l ready-file -d 'Write the bound addresses as JSON to this file once ready' -r -F
+complete -c icache -n "__fish_icache_using_subcommand serve" -l drain-timeout -d 'Time that calls in flight have to finish when the server stops' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-entries -d 'Replica entries of the index; over it the oldest or least used go [default: 1000000]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-memory -d 'Memory of the index; over it the oldest or least used go [default: no bound]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l sweep-interval -d 'Time between two sweeps of what has reached its time to live' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l default-ttl -d 'How long an entry lives after its last report, where the policy does not say [default: 30m]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l block-size -d 'tokens in a block, where the server builds the chain from token ids [default: 16]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l replica-timeout -d 'a replica not heard of for longer gets no hints [default: 0, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l pressure-weight -d 'how much a replica\'s pressure lowers its score [default: 1, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l slo-tight-ttft-ms -d 'requests with a lower TTFT target favour fresh holders, in milliseconds [default: 200, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l slo-tight-bias -d 'how much they do [default: 1, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-max-age -d 'oldest statistics that make a replica warm [default: 5m, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-min-hit-rate -d 'lowest hit rate of a warm replica [default: 0.1]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-in-flight -d 'lookups in flight above which further ones are shed [default: 4096, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-message-size -d 'Size of one message; a larger one is answered RESOURCE_EXHAUSTED' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-streams -d 'Concurrent streams of one connection' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l metrics-max-series -d 'Model and tenant names that label metrics; further ones are labelled `other`' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l log-format -d 'Form of the log [default: text on a terminal, else json]' -r -f -a "json\t'One JSON object a line'
+text\t'For people'"
+complete -c icache -n "__fish_icache_using_subcommand serve" -l log-level -d 'Least severe level that is logged: off, error, warn, info, debug or trace' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand serve" -l insecure-plaintext -d 'Let --grpc-addr be reachable from other machines without TLS'
+complete -c icache -n "__fish_icache_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand serve" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l tenant -d 'Tenant that the prefix belongs to (tenant_id)' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l model -d 'Model that computed the prefix (model_id)' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l hash-scheme -d 'Scheme of the hashes: function, block size and seed (hash_scheme)' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l adapter -d 'Adapter (LoRA) partition; without it the base model (adapter_id)' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l block -d 'Hash of one block in hex or base64; repeat in order, from the start of the prompt' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l blocks -d 'Hashes of the blocks in hex or base64, in order, between commas' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l block-tokens -d 'Tokens in each block' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l block-token-counts -d 'Tokens of each block, between commas, where blocks differ' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l prefix-hash -d 'One hash for the whole prefix, in hex or base64' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l prefix-tokens -d 'Tokens that --prefix-hash stands for' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l token-ids -d 'The prompt as token ids, between commas' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l tokens -d 'File with the prompt\'s token ids, as a JSON array or as numbers; `-` is standard input' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l prompt-text -d 'The prompt as text of one user message; needs a tokenizer on the server' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l ttft-ms -d 'Target of the time to first token, in milliseconds' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l request -d 'File with a LookupRouteRequest in proto3 JSON, instead of the flags above; `-` is standard input' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l server -d 'Server to ask' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l timeout -d 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l capture -d 'Replay this capture in process and look up at its last instant, without a server' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l policy -d 'Policies (YAML) to look up under, in place of the captured ones' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l expect -d 'End with status 1 unless the answer has one of these reason codes' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l expect-replica -d 'End with status 1 unless the answer\'s first replica is this one' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -s o -l output -d 'Form of the answer' -r -f -a "table\t'Text for people'
+json\t'One indented JSON document'
+jsonl\t'One JSON document a line'"
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l demo -d 'The same with the built-in capture of four engines; without a request, its last recorded one'
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l explain -d 'Show how the answer came about: every gate, every factor of every score'
+complete -c icache -n "__fish_icache_using_subcommand lookup" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand lookup" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand explain" -s o -l output -d 'Form of the page' -r -f -a "table\t'Text for people'
+json\t'One indented JSON document'
+jsonl\t'One JSON document a line'"
+complete -c icache -n "__fish_icache_using_subcommand explain" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand explain" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand replay" -l mismatches -d 'Mismatches shown in full' -r
+complete -c icache -n "__fish_icache_using_subcommand replay" -l policy -d 'Policies that hold in place of the captured ones (CachePolicy and CacheTenant, YAML)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand replay" -l replica -d 'Replica of a bare batch' -r
+complete -c icache -n "__fish_icache_using_subcommand replay" -l model -d 'Model of a bare batch' -r
+complete -c icache -n "__fish_icache_using_subcommand replay" -l tenant -d 'Tenant of a bare batch' -r
+complete -c icache -n "__fish_icache_using_subcommand replay" -l hash-scheme -d 'Hash scheme of a bare batch' -r
+complete -c icache -n "__fish_icache_using_subcommand replay" -s o -l output -d 'Form of the result; jsonl is the JSON document in one line' -r -f -a "table\t'Text for people'
+json\t'One indented JSON document'
+jsonl\t'One JSON document a line'"
+complete -c icache -n "__fish_icache_using_subcommand replay" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand replay" -l check -d 'Compare each lookup with its recorded answer or expectation; any difference ends with exit status 1'
+complete -c icache -n "__fish_icache_using_subcommand replay" -l skip-bad -d 'Pass over and count lines that cannot be used'
+complete -c icache -n "__fish_icache_using_subcommand replay" -l timings -d 'Also say how long lookups took on this machine'
+complete -c icache -n "__fish_icache_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand replay" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand state" -l tenant -d 'Only this tenant; without it, all' -r
+complete -c icache -n "__fish_icache_using_subcommand state" -l model -d 'Only this model; without it, all' -r
+complete -c icache -n "__fish_icache_using_subcommand state" -l server -d 'Server to ask' -r
+complete -c icache -n "__fish_icache_using_subcommand state" -l timeout -d 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all' -r
+complete -c icache -n "__fish_icache_using_subcommand state" -s o -l output -d 'Form of the result; jsonl is one replica a line' -r -f -a "table\t'Text for people'
+json\t'One indented JSON document'
+jsonl\t'One JSON document a line'"
+complete -c icache -n "__fish_icache_using_subcommand state" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand state" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand state" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand report" -l replica -d 'Replica that reports (replica_id)' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l tenant -d 'Tenant that the prefix belongs to (tenant_id)' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l model -d 'Model that computed the prefix (model_id)' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l hash-scheme -d 'Scheme of the hashes: function, block size and seed (hash_scheme)' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l adapter -d 'Adapter (LoRA) partition; without it the base model (adapter_id)' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l block -d 'Hash of one block in hex or base64; repeat in order, from the start of the prompt' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l blocks -d 'Hashes of the blocks in hex or base64, in order, between commas' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l block-tokens -d 'Tokens in each block' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l block-token-counts -d 'Tokens of each block, between commas, where blocks differ' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l prefix-hash -d 'One hash for the whole prefix, in hex or base64' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l prefix-tokens -d 'Tokens that --prefix-hash stands for' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l token-ids -d 'The prompt as token ids, between commas' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l tokens -d 'File with the prompt\'s token ids, as a JSON array or as numbers; `-` is standard input' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l block-size -d 'Tokens in a block, where --token-ids or --tokens are hashed here' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l tier -d 'Tier that holds the prefix: T1 engine KV cache, T2 offload pool, T3 remote store' -r -f -a "T1\t''
+T2\t''
+T3\t''"
+complete -c icache -n "__fish_icache_using_subcommand report" -l timestamp-us -d 'When this was true, in Unix microseconds; without it, now' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l hit-rate -d 'Share of queried tokens found in cache, 0 to 1' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l pressure -d 'Share of the KV cache in use, 0 to 1' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l memory-bytes -d 'Size of the KV cache, in bytes' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l t2-hit-tokens -d 'Tokens found in tier 2, a running total' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l t2-query-tokens -d 'Tokens asked of tier 2, a running total' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l client-version -d 'Version of what reports' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l update -d 'File with one or more CacheStateUpdate messages in proto3 JSON, sent as they are read; `-` is standard input' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l server -d 'Server to ask' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l timeout -d 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -s o -l output -d 'Form of the acknowledgement' -r -f -a "table\t'Text for people'
+json\t'One indented JSON document'
+jsonl\t'One JSON document a line'"
+complete -c icache -n "__fish_icache_using_subcommand report" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand report" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand event" -l type -d 'What happened' -r -f -a "prefix-evicted\t'The replica dropped --prefix-hash'
+all-cleared\t'The replica dropped everything of tenant and model'
+replica-updated\t'The replica is alive'
+prefix-added\t'The replica stored a prefix; changes nothing, since an event names no hash scheme'"
+complete -c icache -n "__fish_icache_using_subcommand event" -l replica -d 'Replica that it happened to (replica_id)' -r
+complete -c icache -n "__fish_icache_using_subcommand event" -l tenant -d 'Tenant (tenant_id)' -r
+complete -c icache -n "__fish_icache_using_subcommand event" -l model -d 'Model (model_id)' -r
+complete -c icache -n "__fish_icache_using_subcommand event" -l prefix-hash -d 'Hash that was evicted, in hex or base64; in every hash scheme' -r
+complete -c icache -n "__fish_icache_using_subcommand event" -l adapter -d 'Evict in this adapter partition only; without it in all' -r
+complete -c icache -n "__fish_icache_using_subcommand event" -l timestamp-us -d 'When it happened, in Unix microseconds; without it, now' -r
+complete -c icache -n "__fish_icache_using_subcommand event" -l event -d 'File with one or more CacheEvent messages in proto3 JSON, instead of the flags above; `-` is standard input' -r
+complete -c icache -n "__fish_icache_using_subcommand event" -l server -d 'Server to ask' -r
+complete -c icache -n "__fish_icache_using_subcommand event" -l timeout -d 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all' -r
+complete -c icache -n "__fish_icache_using_subcommand event" -s o -l output -d 'Form of the acknowledgement' -r -f -a "table\t'Text for people'
+json\t'One indented JSON document'
+jsonl\t'One JSON document a line'"
+complete -c icache -n "__fish_icache_using_subcommand event" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand event" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand event" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand completions" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand completions" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand man" -l dir -d 'Folder to write one page a command to; without it, icache(1) is printed' -r -F
+complete -c icache -n "__fish_icache_using_subcommand man" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand man" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand generate" -l root -d 'Root of the source tree' -r -F
+complete -c icache -n "__fish_icache_using_subcommand generate" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand generate" -l check -d 'Write nothing; end with status 1 where a file is stale'
+complete -c icache -n "__fish_icache_using_subcommand generate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand generate" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "serve" -d 'Hold the index and answer lookups'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "replay" -d 'Replay captures in process: what was answered, why, and whether it is what was recorded'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "report" -d 'Report what a replica holds, and its statistics'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "event" -d 'Publish a cache event: an eviction, a clearing, a sign of life'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "completions" -d 'Print the completion script of a shell'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "man" -d 'Print the manual page, or write the pages of all commands'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "generate" -d 'Write completions/, man/ and docs/ from the definitions in the source'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

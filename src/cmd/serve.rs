@@ -1,0 +1,397 @@
+//! `icache serve`: the server.
+
+mod values;
+
+use std::io::{self, IsTerminal as _};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use serde::Serialize;
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::EnvFilter;
+
+use self::values::{address, factor, message_size, ns, positive_ns, positive_span, size, span};
+use super::{CommandError, Exit, ServerError, UsageError};
+use crate::decision::Knob;
+use crate::index::IndexConfig;
+use crate::lookup::{Router, RouterConfig};
+use crate::model::{RankerKnobs, Source, Sourced};
+use crate::policy::{Defaults, PolicySet, default_ranker};
+use crate::server::{Running, ServerConfig, StartError, start};
+
+/// Hold the index and answer lookups
+///
+/// Serves the inferencecache.v1alpha1 contract, the explain service, gRPC health and reflection on one address, and
+/// health and metrics over HTTP on another. Durations are written as in `30m` or `1h30m`, sizes as in `512MiB`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Address of the gRPC services; port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9090", value_parser = address)]
+    grpc_addr: SocketAddr,
+    /// Address of /healthz, /readyz and /metrics; port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", value_parser = address)]
+    http_addr: SocketAddr,
+    /// Let --grpc-addr be reachable from other machines without TLS
+    #[arg(long)]
+    insecure_plaintext: bool,
+    /// Write the bound addresses as JSON to this file once ready
+    #[arg(long, value_name = "PATH")]
+    ready_file: Option<PathBuf>,
+    /// Time that calls in flight have to finish when the server stops
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = span)]
+    drain_timeout: Duration,
+
+    /// Replica entries of the index; over it the oldest or least used go [default: 1000000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Index")]
+    max_entries: Option<u64>,
+    /// Memory of the index; over it the oldest or least used go [default: no bound]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Index")]
+    max_memory: Option<u64>,
+    /// Time between two sweeps of what has reached its time to live
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = positive_span, help_heading = "Index")]
+    sweep_interval: Duration,
+    /// How long an entry lives after its last report, where the policy does not say [default: 30m]
+    #[arg(long, value_name = "DURATION", value_parser = positive_ns, help_heading = "Index")]
+    default_ttl: Option<i64>,
+
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..=4096),
+        help = help_of(Knob::BlockSize), help_heading = "Ranking")]
+    block_size: Option<u32>,
+    #[arg(long, value_name = "DURATION", value_parser = ns, help = help_of(Knob::ReplicaTimeout),
+        help_heading = "Ranking")]
+    replica_timeout: Option<i64>,
+    #[arg(long, value_name = "WEIGHT", value_parser = factor, help = help_of(Knob::PressureWeight),
+        help_heading = "Ranking")]
+    pressure_weight: Option<f32>,
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(i32).range(0..),
+        help = help_of(Knob::SloTightTtftMs), help_heading = "Ranking")]
+    slo_tight_ttft_ms: Option<i32>,
+    #[arg(long, value_name = "BIAS", value_parser = factor, help = help_of(Knob::SloTightBias),
+        help_heading = "Ranking")]
+    slo_tight_bias: Option<f32>,
+    #[arg(long, value_name = "DURATION", value_parser = ns, help = help_of(Knob::TenantHotMaxAge),
+        help_heading = "Ranking")]
+    tenant_hot_max_age: Option<i64>,
+    #[arg(long, value_name = "RATE", value_parser = factor, help = help_of(Knob::TenantHotMinHitRate),
+        help_heading = "Ranking")]
+    tenant_hot_min_hit_rate: Option<f32>,
+
+    #[arg(long, value_name = "N", help = help_of(Knob::MaxInFlight), help_heading = "Limits")]
+    max_in_flight: Option<u64>,
+    /// Size of one message; a larger one is answered RESOURCE_EXHAUSTED
+    #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = message_size, help_heading = "Limits")]
+    max_message_size: u64,
+    /// Concurrent streams of one connection
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..),
+        help_heading = "Limits")]
+    max_streams: u32,
+    /// Model and tenant names that label metrics; further ones are labelled `other`
+    #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Limits")]
+    metrics_max_series: usize,
+
+    /// Form of the log [default: text on a terminal, else json]
+    #[arg(long, value_name = "FORMAT", help_heading = "Log")]
+    log_format: Option<LogFormat>,
+    /// Least severe level that is logged: off, error, warn, info, debug or trace
+    #[arg(long, value_name = "LEVEL", default_value = "info", help_heading = "Log")]
+    log_level: LevelFilter,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  icache serve
+  icache serve --grpc-addr 127.0.0.1:0 --http-addr 127.0.0.1:0 --ready-file /tmp/icache.json
+  icache serve --max-memory 512MiB --default-ttl 1h --replica-timeout 30s";
+
+/// Form of the log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum LogFormat {
+    /// One JSON object a line
+    Json,
+    /// For people
+    Text,
+}
+
+/// What the ready file holds.
+#[derive(Serialize)]
+struct Ready {
+    version: u32,
+    grpc_addr: SocketAddr,
+    http_addr: SocketAddr,
+}
+
+/// Serves until a signal stops it.
+pub fn run(args: &Args) -> Result<Exit, CommandError> {
+    refuse_exposure(args)?;
+    init_log(args);
+    if let Some(path) = &args.ready_file {
+        forget_ready_file(path)?;
+    }
+    let router = Arc::new(Router::new(router_config(args)));
+    let runtime = Runtime::new().map_err(|error| {
+        ServerError::new(format!("cannot start the async runtime: {error}"), "check the limits on threads")
+    })?;
+    let ended = runtime.block_on(serve(args, router));
+    // What is left now has had its drain timeout.
+    runtime.shutdown_background();
+    ended
+}
+
+async fn serve(args: &Args, router: Arc<Router>) -> Result<Exit, CommandError> {
+    let mut signals = Signals::new()?;
+    let mut running = start(server_config(args), router).await.map_err(start_error)?;
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        grpc_addr = %running.grpc_addr(),
+        http_addr = %running.http_addr(),
+        tls = false,
+        "serving"
+    );
+    if let Some(path) = &args.ready_file {
+        write_ready_file(path, &running)?;
+    }
+    tokio::select! {
+        name = signals.next() => tracing::info!(signal = name, "stopping; a second signal ends at once"),
+        why = running.failed() => {
+            return Err(ServerError::new(why, "the log says more; start it again").into());
+        }
+    }
+    tokio::select! {
+        all_finished = running.stop() => match all_finished {
+            true => tracing::info!("stopped"),
+            false => tracing::warn!("stopped; calls that were still in flight after the drain timeout were cut"),
+        },
+        name = signals.next() => tracing::warn!(signal = name, "ended at once"),
+    }
+    Ok(Exit::Done)
+}
+
+/// The signals that stop a server.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn new() -> Result<Self, CommandError> {
+        let listen = |kind| {
+            signal(kind).map_err(|error| {
+                ServerError::new(format!("cannot listen for signals: {error}"), "check the system's limits")
+            })
+        };
+        Ok(Self { terminate: listen(SignalKind::terminate())?, interrupt: listen(SignalKind::interrupt())? })
+    }
+
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+}
+
+/// Health and metrics over HTTP may be reached from anywhere; gRPC carries tenants' state.
+fn refuse_exposure(args: &Args) -> Result<(), UsageError> {
+    if args.insecure_plaintext || args.grpc_addr.ip().to_canonical().is_loopback() {
+        return Ok(());
+    }
+    Err(UsageError::new(
+        format!("`--grpc-addr {}` is reachable from other machines, and without TLS", args.grpc_addr),
+        "listen on a loopback address, or say so with `--insecure-plaintext`",
+    ))
+}
+
+fn start_error(error: StartError) -> ServerError {
+    let advice = match &error {
+        StartError::Bind { flag, .. } => {
+            format!(
+                "stop what listens there, or choose another address with `{flag}`; port 0 takes a free one"
+            )
+        }
+        StartError::Reflection(_) => "this build is broken; build it again".to_owned(),
+    };
+    ServerError::new(error.to_string(), advice)
+}
+
+fn server_config(args: &Args) -> ServerConfig {
+    ServerConfig {
+        grpc_addr: args.grpc_addr,
+        http_addr: args.http_addr,
+        max_message_bytes: usize::try_from(args.max_message_size).unwrap_or(usize::MAX),
+        max_streams: args.max_streams,
+        metrics_max_series: args.metrics_max_series,
+        sweep_interval: args.sweep_interval,
+        drain_timeout: args.drain_timeout,
+    }
+}
+
+fn router_config(args: &Args) -> RouterConfig {
+    let mut defaults = Defaults::default();
+    set(&mut defaults.ttl_ns, args.default_ttl, "--default-ttl");
+    let mut ranker: RankerKnobs = default_ranker();
+    set(&mut ranker.block_size, args.block_size, "--block-size");
+    set(&mut ranker.replica_timeout_ns, args.replica_timeout, "--replica-timeout");
+    set(&mut ranker.pressure_weight, args.pressure_weight, "--pressure-weight");
+    set(&mut ranker.slo_tight_ttft_ms, args.slo_tight_ttft_ms, "--slo-tight-ttft-ms");
+    set(&mut ranker.slo_tight_bias, args.slo_tight_bias, "--slo-tight-bias");
+    set(&mut ranker.tenant_hot_max_age_ns, args.tenant_hot_max_age, "--tenant-hot-max-age");
+    set(&mut ranker.tenant_hot_min_hit_rate, args.tenant_hot_min_hit_rate, "--tenant-hot-min-hit-rate");
+    let mut max_in_flight = Sourced::built_in(DEFAULT_MAX_IN_FLIGHT);
+    set(&mut max_in_flight, args.max_in_flight, "--max-in-flight");
+    let index = IndexConfig::default();
+    RouterConfig {
+        index: IndexConfig {
+            max_entries: args.max_entries.unwrap_or(index.max_entries),
+            max_memory_bytes: args.max_memory.unwrap_or(index.max_memory_bytes),
+            ..index
+        },
+        policies: PolicySet::empty(&defaults),
+        ranker,
+        max_in_flight,
+    }
+}
+
+const DEFAULT_MAX_IN_FLIGHT: u64 = 4_096;
+
+fn set<T>(setting: &mut Sourced<T>, given: Option<T>, flag: &'static str) {
+    if let Some(value) = given {
+        *setting = Sourced::new(value, Source::Flag(flag));
+    }
+}
+
+/// A file of an earlier run must not be taken for this one's.
+fn forget_ready_file(path: &Path) -> Result<(), UsageError> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(ready_file_error(path, &error)),
+        _ => Ok(()),
+    }
+}
+
+/// Written aside and renamed: whoever sees the file sees all of it.
+fn write_ready_file(path: &Path, running: &Running) -> Result<(), UsageError> {
+    let ready = Ready { version: 1, grpc_addr: running.grpc_addr(), http_addr: running.http_addr() };
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(format!(".{}.tmp", std::process::id()));
+    let written = serde_json::to_string(&ready)
+        .map_err(io::Error::from)
+        .and_then(|text| std::fs::write(&aside, text + "\n"))
+        .and_then(|()| std::fs::rename(&aside, path));
+    written.map_err(|error| {
+        // The error is told either way; what was begun is of no use.
+        let _ = std::fs::remove_file(&aside);
+        ready_file_error(path, &error)
+    })
+}
+
+fn ready_file_error(path: &Path, error: &io::Error) -> UsageError {
+    UsageError::new(
+        format!("cannot write `{}`: {error}", path.display()),
+        "give `--ready-file` a path in a folder that exists and can be written to",
+    )
+}
+
+/// The log of this program at the level asked for, and of its libraries at warnings.
+fn init_log(args: &Args) {
+    let level = args.log_level;
+    let libraries = level.min(LevelFilter::WARN);
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(format!("{libraries},icache={level}")))
+        .with_writer(io::stderr);
+    let is_terminal = io::stderr().is_terminal();
+    let format = args.log_format.unwrap_or(if is_terminal { LogFormat::Text } else { LogFormat::Json });
+    // An error means that the process logs already.
+    let _ = match format {
+        LogFormat::Json => log.json().flatten_event(true).try_init(),
+        LogFormat::Text => {
+            let has_color = is_terminal && std::env::var_os("NO_COLOR").is_none();
+            log.with_ansi(has_color).try_init()
+        }
+    };
+}
+
+fn help_of(knob: Knob) -> String {
+    let info = knob.info();
+    let off = if info.off == "n/a" { String::new() } else { format!(", {} switches it off", info.off) };
+    format!("{} [default: {}{off}]", info.summary, info.default)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn parsed(args: &[&str]) -> Result<Args, clap::Error> {
+        Cli::try_parse_from([&["serve"], args].concat()).map(|cli| cli.args)
+    }
+
+    #[test]
+    fn what_is_given_says_that_it_was() {
+        let args = parsed(&["--pressure-weight", "0.5", "--default-ttl", "1h", "--max-in-flight", "0"]);
+        let config = router_config(&args.unwrap());
+        let ranker = &config.ranker;
+        assert_eq!(ranker.pressure_weight, Sourced::new(0.5, Source::Flag("--pressure-weight")));
+        assert_eq!(ranker.block_size, Sourced::built_in(16));
+        assert_eq!(config.max_in_flight, Sourced::new(0, Source::Flag("--max-in-flight")));
+        let ttl_ns = &config.policies.default_policy().ttl_ns;
+        assert_eq!(*ttl_ns, Sourced::new(3_600_000_000_000, Source::Flag("--default-ttl")));
+    }
+
+    #[test]
+    fn values_out_of_range_are_refused() {
+        for (flag, value) in [
+            ("--block-size", "0"),
+            ("--block-size", "4097"),
+            ("--pressure-weight", "-1"),
+            ("--pressure-weight", "NaN"),
+            ("--slo-tight-bias", "inf"),
+            ("--slo-tight-ttft-ms", "-1"),
+            ("--tenant-hot-max-age", "-1s"),
+            ("--tenant-hot-min-hit-rate", "x"),
+            ("--replica-timeout", "30"),
+            ("--default-ttl", "0s"),
+            ("--sweep-interval", "0"),
+            ("--drain-timeout", "-1s"),
+            ("--max-entries", "0"),
+            ("--max-memory", "0"),
+            ("--max-message-size", "5GiB"),
+            ("--max-streams", "0"),
+            ("--grpc-addr", "localhost:9090"),
+            ("--log-format", "xml"),
+            ("--log-level", "loud"),
+        ] {
+            assert!(parsed(&[&format!("{flag}={value}")]).is_err(), "{flag} {value}");
+        }
+        assert!(
+            parsed(&["--block-size", "1", "--max-memory", "512MiB", "--tenant-hot-max-age", "0"]).is_ok()
+        );
+    }
+
+    #[test]
+    fn only_loopback_is_plain_unless_told_so() {
+        for (args, is_refused) in [
+            (&["--grpc-addr=127.0.0.1:0"][..], false),
+            (&["--grpc-addr=127.9.9.9:0"], false),
+            (&["--grpc-addr=[::1]:0"], false),
+            (&["--grpc-addr=[::ffff:127.0.0.1]:0"], false),
+            (&["--grpc-addr=0.0.0.0:0"], true),
+            (&["--grpc-addr=[::]:0"], true),
+            (&["--grpc-addr=10.0.0.1:9090"], true),
+            (&["--grpc-addr=0.0.0.0:0", "--insecure-plaintext"], false),
+        ] {
+            assert_eq!(refuse_exposure(&parsed(args).unwrap()).is_err(), is_refused, "{args:?}");
+        }
+    }
+}

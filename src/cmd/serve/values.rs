@@ -1,0 +1,63 @@
+//! Values of flags, and what is said of those that are none.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use crate::model::{parse_duration, parse_size};
+
+/// An IP address and port.
+pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "write an IP address and a port, as in `127.0.0.1:9090`".to_owned())
+}
+
+/// A span of 0 or more, in nanoseconds.
+pub(super) fn ns(text: &str) -> Result<i64, String> {
+    match parse_duration(text) {
+        Ok(ns) if ns < 0 => Err("a duration here cannot be negative".to_owned()),
+        Ok(ns) => Ok(ns),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A span above 0, in nanoseconds.
+pub(super) fn positive_ns(text: &str) -> Result<i64, String> {
+    match ns(text)? {
+        0 => Err("a duration here must be above 0".to_owned()),
+        ns => Ok(ns),
+    }
+}
+
+/// A span of 0 or more.
+pub(super) fn span(text: &str) -> Result<Duration, String> {
+    ns(text).map(|ns| Duration::from_nanos(ns.unsigned_abs()))
+}
+
+/// A span above 0.
+pub(super) fn positive_span(text: &str) -> Result<Duration, String> {
+    positive_ns(text).map(|ns| Duration::from_nanos(ns.unsigned_abs()))
+}
+
+/// A finite number of 0 or more.
+pub(super) fn factor(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(factor) if factor.is_finite() && factor >= 0.0 => Ok(factor),
+        _ => Err("write a number of 0 or more, as in `0.5`".to_owned()),
+    }
+}
+
+/// Bytes, above 0.
+pub(super) fn size(text: &str) -> Result<u64, String> {
+    match parse_size(text) {
+        Ok(0) => Err("a size here must be above 0".to_owned()),
+        Ok(bytes) => Ok(bytes),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Bytes of a message, above 0; the transport counts them in 32 bits.
+pub(super) fn message_size(text: &str) -> Result<u64, String> {
+    match size(text)? {
+        bytes if bytes > u64::from(u32::MAX) => Err("a message cannot be larger than 4 GiB".to_owned()),
+        bytes => Ok(bytes),
+    }
+}

@@ -1,0 +1,245 @@
+//! The door that every call of our services comes through: arrival time, deadline, calls in flight, and the two places
+//! where the transport's answer is not the contract's.
+//!
+//! A message over the size limit is RESOURCE_EXHAUSTED, where the transport says OUT_OF_RANGE. A lookup whose deadline
+//! passes before its message has arrived is answered `TIMEOUT`, where the transport would fail the call.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use tokio::time::Sleep;
+use tonic::body::Body;
+use tonic::codegen::{BoxFuture, Service, http};
+use tonic::server::NamedService;
+use tonic::{Code, Status};
+
+use crate::lookup::{Call, Stopwatch};
+use crate::model::{Timestamp, duration_ns};
+
+const GRPC_TIMEOUT_HEADER: &str = "grpc-timeout";
+const LOOKUP_PATH: &str = "/inferencecache.v1alpha1.InferenceCache/LookupRoute";
+const EXPLAIN_PATH: &str = "/icache.v1alpha1.Explain/ExplainRoute";
+
+/// How a call arrived; an extension of its request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    at: Instant,
+    deadline: Option<Duration>,
+    in_flight: u64,
+}
+
+impl Arrival {
+    /// The arrival of `request`; now, where it did not come through a door.
+    pub(super) fn of<T>(request: &tonic::Request<T>) -> Self {
+        request.extensions().get().copied().unwrap_or(Self {
+            at: Instant::now(),
+            deadline: None,
+            in_flight: 1,
+        })
+    }
+
+    /// Time since the arrival.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.at.elapsed()
+    }
+
+    /// What the decision needs of it.
+    pub(super) fn call(&self) -> Call {
+        Call {
+            now: Timestamp::now(),
+            deadline_ns: self.deadline.map(duration_ns),
+            in_flight: self.in_flight,
+            watch: Stopwatch::Since(self.at),
+        }
+    }
+}
+
+/// A service behind the door.
+#[derive(Clone)]
+pub(super) struct Door<S> {
+    inner: S,
+    in_flight: Arc<AtomicU64>,
+}
+
+impl<S> Door<S> {
+    /// `in_flight` counts the lookups that have arrived and are not answered.
+    pub(super) fn new(inner: S, in_flight: Arc<AtomicU64>) -> Self {
+        Self { inner, in_flight }
+    }
+}
+
+impl<S: NamedService> NamedService for Door<S> {
+    const NAME: &'static str = S::NAME;
+}
+
+impl<S> Service<http::Request<Body>> for Door<S>
+where
+    S: Service<
+            http::Request<Body>,
+            Response = http::Response<Body>,
+            Error = Infallible,
+            Future = BoxFuture<http::Response<Body>, Infallible>,
+        > + Clone
+        + Unpin,
+{
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = Answering<S>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, mut request: http::Request<Body>) -> Answering<S> {
+        let at = Instant::now();
+        let path = request.uri().path();
+        let entered = (path == LOOKUP_PATH).then(|| InFlight::enter(&self.in_flight));
+        let is_decided_here = entered.is_some() || path == EXPLAIN_PATH;
+        let arrival = Arrival {
+            at,
+            deadline: request.headers().get(GRPC_TIMEOUT_HEADER).and_then(parse_timeout),
+            // An explanation is of the lookup that would come on top.
+            in_flight: entered.as_ref().map_or_else(|| load(&self.in_flight) + 1, |entered| entered.count),
+        };
+        request.extensions_mut().insert(arrival);
+        let until = arrival.deadline.filter(|_| is_decided_here).and_then(|span| at.checked_add(span));
+        let late = until.map(|until| Late {
+            until,
+            sleep: Box::pin(tokio::time::sleep_until(until.into())),
+            service: self.inner.clone(),
+            request: without_message(&request),
+        });
+        Answering { inner: self.inner.call(request), late, _entered: entered }
+    }
+}
+
+fn load(count: &AtomicU64) -> u64 {
+    count.load(Ordering::Relaxed)
+}
+
+/// One lookup in flight, until dropped.
+struct InFlight {
+    count: u64,
+    counter: Arc<AtomicU64>,
+}
+
+impl InFlight {
+    fn enter(counter: &Arc<AtomicU64>) -> Self {
+        Self { count: counter.fetch_add(1, Ordering::Relaxed) + 1, counter: Arc::clone(counter) }
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.counter.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// What answers a lookup whose message has not arrived in time: the same service, given a message with nothing in it,
+/// so that the decision says `TIMEOUT` and the call is counted like every other.
+struct Late<S> {
+    until: Instant,
+    sleep: Pin<Box<Sleep>>,
+    service: S,
+    request: http::Request<Body>,
+}
+
+/// The same call with an empty message: not compressed, of length 0.
+fn without_message(request: &http::Request<Body>) -> http::Request<Body> {
+    let mut copy = http::Request::new(Body::new(axum::body::Body::from(vec![0_u8; 5])));
+    *copy.method_mut() = request.method().clone();
+    *copy.uri_mut() = request.uri().clone();
+    *copy.version_mut() = request.version();
+    *copy.headers_mut() = request.headers().clone();
+    *copy.extensions_mut() = request.extensions().clone();
+    copy
+}
+
+/// A call on its way to an answer.
+pub(super) struct Answering<S> {
+    inner: BoxFuture<http::Response<Body>, Infallible>,
+    late: Option<Late<S>>,
+    _entered: Option<InFlight>,
+}
+
+impl<S> Future for Answering<S>
+where
+    S: Service<http::Request<Body>, Future = BoxFuture<http::Response<Body>, Infallible>> + Unpin,
+{
+    type Output = Result<http::Response<Body>, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        if let Poll::Ready(answer) = this.inner.as_mut().poll(context) {
+            return Poll::Ready(answer.map(of_contract));
+        }
+        let Some(late) = &mut this.late else { return Poll::Pending };
+        // The clock counts, not the timer alone: the transport's own timer must never be the first to notice.
+        if late.sleep.as_mut().poll(context).is_pending() && Instant::now() < late.until {
+            return Poll::Pending;
+        }
+        let Some(mut late) = this.late.take() else { return Poll::Pending };
+        this.inner = late.service.call(late.request);
+        this.inner.as_mut().poll(context).map(|answer| answer.map(of_contract))
+    }
+}
+
+/// The contract's status for a message over the limit. No handler of ours says OUT_OF_RANGE itself.
+fn of_contract(mut response: http::Response<Body>) -> http::Response<Body> {
+    if Status::from_header_map(response.headers()).is_some_and(|status| status.code() == Code::OutOfRange) {
+        let code = http::HeaderValue::from(Code::ResourceExhausted as i32);
+        response.headers_mut().insert(Status::GRPC_STATUS, code);
+    }
+    response
+}
+
+/// The caller's deadline: at most 8 digits and a unit, as the gRPC protocol has it. What is malformed is no deadline.
+fn parse_timeout(header: &http::HeaderValue) -> Option<Duration> {
+    let text = header.to_str().ok()?;
+    let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    if digits.is_empty() || digits.len() > 8 || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let amount: u64 = digits.parse().ok()?;
+    match unit {
+        "H" => Some(Duration::from_secs(amount * 3_600)),
+        "M" => Some(Duration::from_secs(amount * 60)),
+        "S" => Some(Duration::from_secs(amount)),
+        "m" => Some(Duration::from_millis(amount)),
+        "u" => Some(Duration::from_micros(amount)),
+        "n" => Some(Duration::from_nanos(amount)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timeouts_read_as_the_protocol_writes_them() {
+        for (text, expected) in [
+            ("0n", Some(Duration::ZERO)),
+            ("7u", Some(Duration::from_micros(7))),
+            ("50m", Some(Duration::from_millis(50))),
+            ("99999999S", Some(Duration::from_secs(99_999_999))),
+            ("2M", Some(Duration::from_secs(120))),
+            ("99999999H", Some(Duration::from_secs(99_999_999 * 3_600))),
+            ("999999999n", None),
+            ("", None),
+            ("n", None),
+            ("1", None),
+            ("-1S", None),
+            ("+1S", None),
+            ("1 S", None),
+            ("1s", None),
+        ] {
+            assert_eq!(parse_timeout(&http::HeaderValue::from_static(text)), expected, "{text:?}");
+        }
+        assert_eq!(parse_timeout(&http::HeaderValue::from_bytes(b"1\xff").unwrap()), None);
+    }
+}

@@ -1,0 +1,39 @@
+//! The explain service: the answer that LookupRoute would give, and how it came about. Credits and counts nothing.
+
+use std::sync::Arc;
+
+use tonic::{Request, Response, Status};
+
+use super::Core;
+use super::door::Arrival;
+use crate::contract::wire::icache::v1alpha1::ExplainRouteResponse;
+use crate::contract::wire::icache::v1alpha1::explain_server::Explain;
+use crate::contract::wire::inferencecache::v1alpha1::LookupRouteRequest;
+use crate::contract::{decode_request, encode_explanation};
+use crate::explanation::explanation;
+
+/// The handler.
+pub(super) struct Explainer {
+    core: Arc<Core>,
+}
+
+impl Explainer {
+    pub(super) fn new(core: Arc<Core>) -> Self {
+        Self { core }
+    }
+}
+
+#[tonic::async_trait]
+impl Explain for Explainer {
+    async fn explain_route(
+        &self,
+        request: Request<LookupRouteRequest>,
+    ) -> Result<Response<ExplainRouteResponse>, Status> {
+        let arrival = Arrival::of(&request);
+        let message = request.into_inner();
+        let lookup = decode_request(&message);
+        let explained = self.core.router.explain(&lookup, arrival.call());
+        let told = explanation(&explained, &lookup, super::grpc::micros(arrival.elapsed()));
+        Ok(Response::new(encode_explanation(told)))
+    }
+}

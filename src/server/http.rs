@@ -1,0 +1,38 @@
+//! Health and metrics over HTTP.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use axum::routing::get;
+use tokio::net::TcpListener;
+
+use super::{Core, Phase};
+
+/// Serves until `stopped`.
+pub(super) async fn serve(
+    listener: TcpListener,
+    core: Arc<Core>,
+    stopped: impl Future<Output = ()> + Send + 'static,
+) -> std::io::Result<()> {
+    let routes = Router::new()
+        .route("/healthz", get(async || "ok\n"))
+        .route("/readyz", get(readyz))
+        .route("/metrics", get(metrics))
+        .with_state(core);
+    axum::serve(listener, routes).with_graceful_shutdown(stopped).await
+}
+
+async fn readyz(State(core): State<Arc<Core>>) -> (StatusCode, &'static str) {
+    match *core.phase.borrow() {
+        Phase::Serving => (StatusCode::OK, "ready\n"),
+        Phase::Draining => (StatusCode::SERVICE_UNAVAILABLE, "draining\n"),
+    }
+}
+
+async fn metrics(State(core): State<Arc<Core>>) -> impl IntoResponse {
+    let page = core.metrics.render(&core.router.index().gauges());
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], page)
+}

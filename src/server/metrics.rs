@@ -1,0 +1,378 @@
+//! Metrics: one table of what there is, and the observations that fill it.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use prometheus::core::Collector;
+use prometheus::proto::MetricType;
+use prometheus::{HistogramOpts, HistogramVec, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder};
+
+use super::door::Arrival;
+use super::series::Series;
+use crate::decision::{Decision, GateId, Reason};
+use crate::index::{Applied, DropCause, EventApplied, IndexGauges, Swept};
+use crate::model::{EventKind, Eviction, StateUpdate};
+
+/// Kind of a metric.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MetricKind {
+    /// Only grows.
+    Counter,
+    /// A value at an instant.
+    Gauge,
+    /// A distribution.
+    Histogram,
+}
+
+/// One metric.
+#[derive(Debug)]
+pub struct MetricInfo {
+    /// Name on the page.
+    pub name: &'static str,
+    /// Kind.
+    pub kind: MetricKind,
+    /// Label names.
+    pub labels: &'static [&'static str],
+    /// One line.
+    pub help: &'static str,
+}
+
+macro_rules! metrics {
+    ($($variant:ident $name:literal $kind:ident $labels:expr, $help:literal;)*) => {
+        /// A metric of the server.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum Metric {
+            $(#[doc = $help] $variant,)*
+        }
+
+        /// Every metric, in the order of [`Metric`].
+        pub static METRICS: &[MetricInfo] = &[$(MetricInfo {
+            name: concat!("inferencecache_", $name),
+            kind: MetricKind::$kind,
+            labels: &$labels,
+            help: $help,
+        },)*];
+    };
+}
+
+metrics! {
+    ServerUp "server_up" Gauge [],
+        "1 while serving";
+    BuildInfo "build_info" Gauge ["version", "commit"],
+        "1; the labels say what is running";
+    IndexEntries "index_entries" Gauge ["model"],
+        "distinct keys; 0 once a model has drained";
+    IndexReplicaEntries "index_replica_entries" Gauge [],
+        "replica entries: a key counts once for each replica that holds it";
+    IndexMemoryBytes "index_memory_bytes" Gauge [],
+        "bytes of the index, by its own count";
+    IndexReplicas "index_replicas" Gauge ["model"],
+        "replicas with at least one entry";
+    LookupRouteCalls "lookup_route_calls_total" Counter ["model", "reason_code", "hint_used"],
+        "LookupRoute calls; hint_used is true where the answer names replicas";
+    LookupRouteLatency "lookup_route_latency_seconds" Histogram ["model"],
+        "time from the arrival of a LookupRoute call to its answer";
+    Shed "shed_total" Counter [],
+        "lookups answered NO_HINT because too many were in flight";
+    IngestBlocks "ingest_blocks_total" Counter [],
+        "blocks stored or refreshed";
+    IngestDropped "ingest_dropped_total" Counter ["cause"],
+        "updates, prefix entries and events dropped";
+    Events "events_total" Counter ["type"],
+        "events published to this server";
+    TenantEvictions "tenant_evictions_total" Counter ["tenant_id", "reason"],
+        "distinct keys evicted for the quota of their tenant";
+    IndexEvictions "index_evictions_total" Counter ["algorithm", "reason"],
+        "replica entries evicted: over the cap, or at the end of their time to live";
+}
+
+impl Metric {
+    /// The table's entry.
+    pub fn info(self) -> &'static MetricInfo {
+        &METRICS[self as usize]
+    }
+}
+
+/// Seconds.
+const LATENCY_BUCKETS: [f64; 13] =
+    [10e-6, 25e-6, 50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 100e-3];
+
+const EVENT_KINDS: [EventKind; 5] = [
+    EventKind::PrefixAdded,
+    EventKind::PrefixEvicted,
+    EventKind::ReplicaUpdated,
+    EventKind::AllCleared,
+    EventKind::Unknown,
+];
+
+/// The values.
+pub(super) struct Metrics {
+    registry: Registry,
+    models: Series,
+    tenants: Series,
+    index_entries: IntGaugeVec,
+    index_replica_entries: IntGaugeVec,
+    index_memory_bytes: IntGaugeVec,
+    index_replicas: IntGaugeVec,
+    lookup_route_calls: IntCounterVec,
+    lookup_route_latency: HistogramVec,
+    shed: IntCounterVec,
+    ingest_blocks: IntCounterVec,
+    ingest_dropped: IntCounterVec,
+    events: IntCounterVec,
+    tenant_evictions: IntCounterVec,
+    index_evictions: IntCounterVec,
+    /// Held while the gauges are set and read, so that two readers do not mix.
+    reading: Mutex<()>,
+}
+
+/// One value with its labels.
+pub(super) struct Sample {
+    pub(super) name: String,
+    pub(super) kind: &'static str,
+    pub(super) labels: Vec<(String, String)>,
+    pub(super) value: f64,
+}
+
+impl Metrics {
+    /// All at zero; at most `max_series` models and as many tenants are told apart.
+    pub(super) fn new(max_series: usize) -> Self {
+        let registry = Registry::new();
+        let metrics = Self {
+            models: Series::new(max_series),
+            tenants: Series::new(max_series),
+            index_entries: gauge(&registry, Metric::IndexEntries),
+            index_replica_entries: gauge(&registry, Metric::IndexReplicaEntries),
+            index_memory_bytes: gauge(&registry, Metric::IndexMemoryBytes),
+            index_replicas: gauge(&registry, Metric::IndexReplicas),
+            lookup_route_calls: counter(&registry, Metric::LookupRouteCalls),
+            lookup_route_latency: histogram(&registry, Metric::LookupRouteLatency),
+            shed: counter(&registry, Metric::Shed),
+            ingest_blocks: counter(&registry, Metric::IngestBlocks),
+            ingest_dropped: counter(&registry, Metric::IngestDropped),
+            events: counter(&registry, Metric::Events),
+            tenant_evictions: counter(&registry, Metric::TenantEvictions),
+            index_evictions: counter(&registry, Metric::IndexEvictions),
+            reading: Mutex::new(()),
+            registry,
+        };
+        gauge(&metrics.registry, Metric::ServerUp).with_label_values::<&str>(&[]).set(1);
+        gauge(&metrics.registry, Metric::BuildInfo)
+            .with_label_values(&[
+                env!("CARGO_PKG_VERSION"),
+                option_env!("ICACHE_COMMIT").unwrap_or("unknown"),
+            ])
+            .set(1);
+        metrics.show_zeroes();
+        metrics
+    }
+
+    /// Series whose labels are known from the start are there from the start: a rate needs its zero.
+    fn show_zeroes(&self) {
+        self.shed.with_label_values::<&str>(&[]);
+        self.ingest_blocks.with_label_values::<&str>(&[]);
+        for cause in DropCause::ALL {
+            self.ingest_dropped.with_label_values(&[cause.label()]);
+        }
+        for kind in EVENT_KINDS {
+            self.events.with_label_values(&[kind.label()]);
+        }
+        for algorithm in [Eviction::Lru, Eviction::Lfu].map(algorithm) {
+            for reason in ["cap", "ttl"] {
+                self.index_evictions.with_label_values(&[algorithm, reason]);
+            }
+        }
+    }
+
+    /// Lets these models label metrics.
+    pub(super) fn admit_models<'a>(&self, models: impl IntoIterator<Item = &'a String>) {
+        for model in models {
+            self.models.admit(model);
+        }
+    }
+
+    /// What became of an update.
+    pub(super) fn observe_update(&self, update: &StateUpdate<'_>, applied: &Applied) {
+        if applied.blocks > 0 {
+            self.models.admit(update.model);
+            self.ingest_blocks.with_label_values::<&str>(&[]).inc_by(applied.blocks);
+        }
+        for cause in &applied.dropped {
+            self.ingest_dropped.with_label_values(&[cause.label()]).inc();
+        }
+        let evicted = &applied.evicted;
+        self.observe_evictions(Eviction::Lru, "cap", evicted.cap_lru);
+        self.observe_evictions(Eviction::Lfu, "cap", evicted.cap_lfu);
+        if evicted.quota_keys > 0 {
+            self.tenants.admit(update.tenant);
+            self.tenant_evictions
+                .with_label_values(&[self.tenants.label(update.tenant), "over_entries"])
+                .inc_by(evicted.quota_keys);
+        }
+    }
+
+    /// What became of an event.
+    pub(super) fn observe_event(&self, kind: EventKind, applied: &EventApplied) {
+        self.events.with_label_values(&[kind.label()]).inc();
+        if let Some(cause) = applied.dropped {
+            self.ingest_dropped.with_label_values(&[cause.label()]).inc();
+        }
+    }
+
+    /// What a sweep removed.
+    pub(super) fn observe_sweep(&self, swept: &Swept) {
+        self.observe_evictions(Eviction::Lru, "ttl", swept.expired_lru);
+        self.observe_evictions(Eviction::Lfu, "ttl", swept.expired_lfu);
+    }
+
+    fn observe_evictions(&self, eviction: Eviction, reason: &str, entries: u64) {
+        if entries > 0 {
+            self.index_evictions.with_label_values(&[algorithm(eviction), reason]).inc_by(entries);
+        }
+    }
+
+    /// The page in the classic text format.
+    pub(super) fn render(&self, gauges: &IndexGauges) -> String {
+        let _reading = self.reading.lock();
+        self.set_gauges(gauges);
+        TextEncoder::new().encode_to_string(&self.registry.gather()).unwrap_or_else(|error| {
+            tracing::error!(%error, "the metrics page could not be written");
+            String::new()
+        })
+    }
+
+    /// All samples of the metrics named, or of all where none is. A histogram gives its buckets, sum and count.
+    pub(super) fn samples(&self, gauges: &IndexGauges, names: &[String]) -> Vec<Sample> {
+        let _reading = self.reading.lock();
+        self.set_gauges(gauges);
+        let mut samples = Vec::new();
+        for family in self.registry.gather() {
+            let name = family.name();
+            if !names.is_empty() && !names.iter().any(|wanted| wanted == name) {
+                continue;
+            }
+            for metric in family.get_metric() {
+                let labels: Vec<(String, String)> = metric
+                    .get_label()
+                    .iter()
+                    .map(|label| (label.name().to_owned(), label.value().to_owned()))
+                    .collect();
+                sample(name, family.get_field_type(), metric, &labels, &mut samples);
+            }
+        }
+        samples
+    }
+
+    /// Models beyond the bound are summed; a model that has drained stays, at 0.
+    fn set_gauges(&self, gauges: &IndexGauges) {
+        self.admit_models(gauges.keys_by_model.keys());
+        let by_model =
+            [(&self.index_entries, &gauges.keys_by_model), (&self.index_replicas, &gauges.replicas_by_model)];
+        for (gauge, counts) in by_model {
+            gauge.reset();
+            for model in self.models.names().iter() {
+                gauge.with_label_values(&[model.as_ref()]).set(0);
+            }
+            for (model, count) in counts {
+                gauge.with_label_values(&[self.models.label(model)]).add(whole(*count));
+            }
+        }
+        self.index_replica_entries.with_label_values::<&str>(&[]).set(whole(gauges.entries));
+        self.index_memory_bytes.with_label_values::<&str>(&[]).set(whole(gauges.memory_bytes));
+    }
+}
+
+fn algorithm(eviction: Eviction) -> &'static str {
+    match eviction {
+        Eviction::Lru => "lru",
+        Eviction::Lfu => "lfu",
+    }
+}
+
+fn whole(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+fn sample(
+    name: &str,
+    kind: MetricType,
+    metric: &prometheus::proto::Metric,
+    labels: &[(String, String)],
+    samples: &mut Vec<Sample>,
+) {
+    let mut push = |suffix: &str, kind, bound: Option<f64>, value| {
+        let mut labels = labels.to_vec();
+        labels.extend(bound.map(|bound| ("le".to_owned(), bound.to_string())));
+        samples.push(Sample { name: format!("{name}{suffix}"), kind, labels, value });
+    };
+    match kind {
+        MetricType::COUNTER => push("", "counter", None, metric.get_counter().get_value()),
+        MetricType::GAUGE => push("", "gauge", None, metric.get_gauge().get_value()),
+        MetricType::HISTOGRAM => {
+            let histogram = metric.get_histogram();
+            for bucket in histogram.get_bucket() {
+                push("_bucket", "histogram", Some(bucket.upper_bound()), bucket.cumulative_count() as f64);
+            }
+            push("_sum", "histogram", None, histogram.get_sample_sum());
+            push("_count", "histogram", None, histogram.get_sample_count() as f64);
+        }
+        _ => {}
+    }
+}
+
+fn gauge(registry: &Registry, metric: Metric) -> IntGaugeVec {
+    let info = metric.info();
+    built(registry, IntGaugeVec::new(Opts::new(info.name, info.help), info.labels))
+}
+
+fn counter(registry: &Registry, metric: Metric) -> IntCounterVec {
+    let info = metric.info();
+    built(registry, IntCounterVec::new(Opts::new(info.name, info.help), info.labels))
+}
+
+fn histogram(registry: &Registry, metric: Metric) -> HistogramVec {
+    let info = metric.info();
+    let options = HistogramOpts::new(info.name, info.help).buckets(LATENCY_BUCKETS.to_vec());
+    built(registry, HistogramVec::new(options, info.labels))
+}
+
+/// Registers what the table describes; a fault of the table shows in every test that starts a server.
+fn built<M: Collector + Clone + 'static>(registry: &Registry, metric: prometheus::Result<M>) -> M {
+    let metric = metric.expect("the table has valid names and labels");
+    registry.register(Box::new(metric.clone())).expect("the table has each name once");
+    metric
+}
+
+/// One LookupRoute call, counted once when it ends, however it ends.
+pub(super) struct LookupRecord<'a> {
+    metrics: &'a Arc<Metrics>,
+    model: &'a str,
+    arrival: Arrival,
+    /// Reason, and whether the answer names replicas; none where the call ended without an answer.
+    answer: Option<(Reason, bool)>,
+}
+
+impl<'a> LookupRecord<'a> {
+    pub(super) fn new(metrics: &'a Arc<Metrics>, model: &'a str, arrival: Arrival) -> Self {
+        Self { metrics, model, arrival, answer: None }
+    }
+
+    /// The answer that the call gets.
+    pub(super) fn decide(&mut self, decision: &Decision) {
+        self.answer = Some((decision.reason, decision.hints().next().is_some()));
+        if decision.decided_by == GateId::LoadShed {
+            self.metrics.shed.with_label_values::<&str>(&[]).inc();
+        }
+    }
+}
+
+impl Drop for LookupRecord<'_> {
+    fn drop(&mut self) {
+        let model = self.metrics.models.label(self.model);
+        let (code, has_hints) = self.answer.map_or(("", false), |(reason, hints)| (reason.code(), hints));
+        let hint_used = if has_hints { "true" } else { "false" };
+        self.metrics.lookup_route_calls.with_label_values(&[model, code, hint_used]).inc();
+        let seconds = self.arrival.elapsed().as_secs_f64();
+        self.metrics.lookup_route_latency.with_label_values(&[model]).observe(seconds);
+    }
+}

@@ -1,0 +1,238 @@
+//! The server: gRPC and HTTP in front of one [`Router`], its metrics, and its orderly end.
+//!
+//! Handlers decode, call and encode; what an answer is, is decided elsewhere.
+
+mod door;
+mod drops;
+mod explain;
+mod feeds;
+mod grpc;
+mod health;
+mod http;
+mod ingest;
+mod metrics;
+mod series;
+mod sweeper;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use thiserror::Error;
+use tokio::net::TcpListener;
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tonic::codec::CompressionEncoding;
+use tonic::transport::server::TcpIncoming;
+use tonic_health::pb::health_server::HealthServer;
+
+pub use metrics::{METRICS, Metric, MetricInfo, MetricKind};
+
+use self::door::Door;
+use self::feeds::Feeds;
+use self::ingest::Ingest;
+use self::metrics::Metrics;
+use crate::contract::wire::DESCRIPTORS;
+use crate::contract::wire::icache::v1alpha1::explain_server::ExplainServer;
+use crate::contract::wire::inferencecache::v1alpha1::inference_cache_server::InferenceCacheServer;
+use crate::lookup::Router;
+
+/// Settings of the server itself; those of index and ranking are in the router.
+#[derive(Clone, Debug)]
+pub struct ServerConfig {
+    /// Where the gRPC services listen; port 0 takes a free one.
+    pub grpc_addr: SocketAddr,
+    /// Where health and metrics are served over HTTP; port 0 takes a free one.
+    pub http_addr: SocketAddr,
+    /// Bytes of one message; a larger one is answered RESOURCE_EXHAUSTED.
+    pub max_message_bytes: usize,
+    /// Concurrent streams of one connection.
+    pub max_streams: u32,
+    /// Model and tenant names that label metrics; further ones are labelled `other`.
+    pub metrics_max_series: usize,
+    /// Time between two sweeps.
+    pub sweep_interval: Duration,
+    /// Time that calls in flight have to finish once the server stops.
+    pub drain_timeout: Duration,
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self {
+            grpc_addr: SocketAddr::from(([127, 0, 0, 1], 9090)),
+            http_addr: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            max_message_bytes: 16 << 20,
+            max_streams: 1_024,
+            metrics_max_series: 1_000,
+            sweep_interval: Duration::from_secs(60),
+            drain_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Why a server did not start.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// An address cannot be listened on.
+    #[error("cannot listen on `{addr}`: {source}")]
+    Bind {
+        /// The flag that sets the address.
+        flag: &'static str,
+        /// The address.
+        addr: SocketAddr,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The descriptors that reflection serves are broken.
+    #[error("cannot serve reflection: {0}")]
+    Reflection(#[from] tonic_reflection::server::Error),
+}
+
+/// What the doors share.
+struct Core {
+    router: Arc<Router>,
+    metrics: Arc<Metrics>,
+    ingest: Ingest,
+    feeds: Feeds,
+    in_flight: Arc<AtomicU64>,
+    phase: watch::Receiver<Phase>,
+}
+
+/// Where the server is in its life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    Serving,
+    Draining,
+}
+
+/// Returns once the server drains.
+async fn draining(mut phase: watch::Receiver<Phase>) {
+    // An error means that the server is gone altogether.
+    let _ = phase.wait_for(|phase| *phase == Phase::Draining).await;
+}
+
+/// A server that runs until it is stopped.
+pub struct Running {
+    grpc_addr: SocketAddr,
+    http_addr: SocketAddr,
+    drain_timeout: Duration,
+    phase: watch::Sender<Phase>,
+    stop_grpc: oneshot::Sender<()>,
+    stop_http: oneshot::Sender<()>,
+    grpc: JoinHandle<Result<(), tonic::transport::Error>>,
+    http: JoinHandle<std::io::Result<()>>,
+    sweeper: JoinHandle<()>,
+}
+
+/// Binds both addresses and serves. Runs on the current async runtime.
+pub async fn start(config: ServerConfig, router: Arc<Router>) -> Result<Running, StartError> {
+    let grpc_listener = bind("--grpc-addr", config.grpc_addr).await?;
+    let http_listener = bind("--http-addr", config.http_addr).await?;
+    let grpc_addr = grpc_listener.local_addr().unwrap_or(config.grpc_addr);
+    let http_addr = http_listener.local_addr().unwrap_or(config.http_addr);
+
+    let (phase, phase_seen) = watch::channel(Phase::Serving);
+    let metrics = Arc::new(Metrics::new(config.metrics_max_series));
+    // State that was loaded before the start counts as known.
+    metrics.admit_models(router.index().gauges().keys_by_model.keys());
+    let core = Arc::new(Core {
+        ingest: Ingest::new(Arc::clone(&router), Arc::clone(&metrics)),
+        feeds: Feeds::new(phase_seen.clone()),
+        in_flight: Arc::new(AtomicU64::new(0)),
+        phase: phase_seen.clone(),
+        router,
+        metrics,
+    });
+
+    let (stop_grpc, grpc_stopped) = oneshot::channel();
+    let (stop_http, http_stopped) = oneshot::channel();
+    let services = grpc_services(&config, &core)?;
+    let incoming = TcpIncoming::from(grpc_listener).with_nodelay(Some(true));
+    let grpc = tokio::spawn(services.serve_with_incoming_shutdown(incoming, async {
+        let _ = grpc_stopped.await;
+    }));
+    let http = tokio::spawn(http::serve(http_listener, Arc::clone(&core), async {
+        let _ = http_stopped.await;
+    }));
+    let sweeper = tokio::spawn(sweeper::run(core, config.sweep_interval));
+    Ok(Running {
+        grpc_addr,
+        http_addr,
+        drain_timeout: config.drain_timeout,
+        phase,
+        stop_grpc,
+        stop_http,
+        grpc,
+        http,
+        sweeper,
+    })
+}
+
+async fn bind(flag: &'static str, addr: SocketAddr) -> Result<TcpListener, StartError> {
+    TcpListener::bind(addr).await.map_err(|source| StartError::Bind { flag, addr, source })
+}
+
+/// Every gRPC service, on one port.
+fn grpc_services(
+    config: &ServerConfig,
+    core: &Arc<Core>,
+) -> Result<tonic::transport::server::Router, StartError> {
+    let cache = InferenceCacheServer::new(grpc::Cache::new(Arc::clone(core)))
+        .max_decoding_message_size(config.max_message_bytes)
+        .accept_compressed(CompressionEncoding::Gzip);
+    let explain = ExplainServer::new(explain::Explainer::new(Arc::clone(core)))
+        .max_decoding_message_size(config.max_message_bytes)
+        .accept_compressed(CompressionEncoding::Gzip);
+    let reflection = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(DESCRIPTORS)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    Ok(tonic::transport::Server::builder()
+        .max_concurrent_streams(config.max_streams)
+        .add_service(Door::new(cache, Arc::clone(&core.in_flight)))
+        .add_service(Door::new(explain, Arc::clone(&core.in_flight)))
+        .add_service(HealthServer::new(health::HealthService::new(core.phase.clone())))
+        .add_service(reflection().build_v1()?)
+        .add_service(reflection().build_v1alpha()?))
+}
+
+impl Running {
+    /// Where gRPC is served.
+    pub fn grpc_addr(&self) -> SocketAddr {
+        self.grpc_addr
+    }
+
+    /// Where health and metrics are served.
+    pub fn http_addr(&self) -> SocketAddr {
+        self.http_addr
+    }
+
+    /// Returns when a door closed by itself, and says why; the server is of no more use then.
+    pub async fn failed(&mut self) -> String {
+        let (door, ended) = tokio::select! {
+            ended = &mut self.grpc => ("gRPC", ended.map(|ended| ended.err().map(|error| error.to_string()))),
+            ended = &mut self.http => ("HTTP", ended.map(|ended| ended.err().map(|error| error.to_string()))),
+        };
+        let why = ended.unwrap_or_else(|error| Some(error.to_string()));
+        format!("{door} is no longer served: {}", why.as_deref().unwrap_or("it ended by itself"))
+    }
+
+    /// Stops: says so to whoever asks, lets calls in flight finish within the drain timeout, then closes. Whether all
+    /// of them finished.
+    pub async fn stop(self) -> bool {
+        let _ = self.phase.send(Phase::Draining);
+        let _ = self.stop_grpc.send(());
+        let all_finished = timeout(self.drain_timeout, self.grpc).await.is_ok();
+        // Readiness is answered until the last call is done.
+        let _ = self.stop_http.send(());
+        let _ = timeout(HTTP_GRACE, self.http).await;
+        self.sweeper.abort();
+        all_finished
+    }
+}
+
+/// Time that HTTP requests in flight have to finish.
+const HTTP_GRACE: Duration = Duration::from_secs(1);

@@ -1,0 +1,192 @@
+//! The commands that talk to a server, against the real one: what one pushes, the others see.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+
+/// A server on free ports; it ends with the test.
+struct Server {
+    child: Child,
+    url: String,
+}
+
+impl Server {
+    fn start(flags: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_icache"))
+            .args([
+                "serve",
+                "--grpc-addr",
+                "127.0.0.1:0",
+                "--http-addr",
+                "127.0.0.1:0",
+                "--log-format",
+                "json",
+            ])
+            .args(flags)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut log = BufReader::new(child.stderr.take().unwrap());
+        let mut url = None;
+        while url.is_none() {
+            let mut line = String::new();
+            assert!(log.read_line(&mut line).unwrap() > 0, "the server ended before it served");
+            let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+            url = line["grpc_addr"].as_str().map(|addr| format!("http://{addr}"));
+        }
+        // Nobody reads the rest, and a full pipe would stop the server.
+        thread::spawn(move || log.lines().count());
+        Self { child, url: url.unwrap() }
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_icache"));
+        command.args(args).stdin(Stdio::null()).env("ICACHE_SERVER", &self.url).env_remove("LC_ALL");
+        command
+    }
+
+    /// Runs a command that ends with `status`; what it printed.
+    fn run(&self, status: i32, args: &[&str]) -> String {
+        let output = self.command(args).output().unwrap();
+        checked(&output, status, args)
+    }
+
+    fn json(&self, args: &[&str]) -> serde_json::Value {
+        serde_json::from_str(&self.run(0, &[args, &["-o", "json"]].concat())).unwrap()
+    }
+
+    /// Runs a command with `input` on its standard input.
+    fn feed(&self, status: i32, args: &[&str], input: &str) -> String {
+        let mut command = self.command(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        checked(&child.wait_with_output().unwrap(), status, args)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Standard output, then standard error.
+fn checked(output: &Output, status: i32, args: &[&str]) -> String {
+    let text = [&output.stdout[..], &output.stderr[..]].concat();
+    let text = String::from_utf8(text).unwrap();
+    assert_eq!(output.status.code(), Some(status), "{args:?}: {text}");
+    text
+}
+
+const KEYS: [&str; 6] = ["--tenant", "team-a", "--model", "llama", "--hash-scheme", "vllm"];
+
+fn tokens(count: u32) -> String {
+    (1..=count).map(|token| token.to_string()).collect::<Vec<_>>().join(",")
+}
+
+#[test]
+fn what_is_reported_is_found_and_explained_and_evicted() {
+    let server = Server::start(&[]);
+    let with_keys = |args: &[&'static str]| [args, &KEYS].concat();
+    let long = tokens(128);
+    let report = [&with_keys(&["report", "--replica", "r1", "--token-ids"])[..4], &[&long], &KEYS].concat();
+    assert_eq!(server.run(0, &report), "accepted: 1 update\n");
+    server.run(
+        0,
+        &[&["report", "--replica", "r2", "--block", "6gb8caXubog=", "--block-tokens", "16"][..], &KEYS]
+            .concat(),
+    );
+    server.run(
+        0,
+        &[
+            "report",
+            "--replica",
+            "r1",
+            "--tenant",
+            "team-a",
+            "--model",
+            "llama",
+            "--hit-rate",
+            "0.75",
+            "--pressure",
+            "0.5",
+        ],
+    );
+
+    let state = server.json(&["state", "--tenant", "team-a"]);
+    assert_eq!(
+        (&state["version"], &state["totalPrefixes"]),
+        (&1.into(), &8.into()),
+        "block 1 is the same for both"
+    );
+    assert_eq!(state["replicas"][0]["replicaId"], "r1");
+    assert_eq!(state["replicas"][0]["hitRate"], 0.75);
+    assert!(server.run(0, &["state"]).contains("8 prefixes, 0 of them hot"));
+
+    let lookup = [&["lookup", "--token-ids", &long][..], &KEYS].concat();
+    let answer = server.json(&lookup);
+    assert_eq!(answer["reasonCode"], "PREFIX_MATCH");
+    assert_eq!(answer["replicaScores"][0]["replicaId"], "r1");
+    assert_eq!(answer["replicaScores"][0]["matchedTokens"], 128);
+    assert_eq!(answer["replicaScores"].as_array().unwrap().len(), 1, "16 tokens are below the floor");
+    let explained = server.json(&[&lookup[..], &["--explain"]].concat());
+    assert_eq!(explained["answer"]["replicaScores"][0]["replicaId"], "r1");
+    assert_eq!(explained["candidates"][1]["filteredBy"], "minimum-matched-tokens");
+    let text = server.run(0, &[&lookup[..], &["--explain"]].concat());
+    assert!(text.contains("▼ minimum-matched-tokens") && text.contains("0.5"), "{text}");
+
+    let evict =
+        ["event", "--type", "all-cleared", "--replica", "r1", "--tenant", "team-a", "--model", "llama"];
+    assert_eq!(server.json(&evict)["accepted"], true);
+    server.run(0, &[&lookup[..], &["--expect", "AFFINITY_HINT", "--expect-replica", "r2"]].concat());
+    let unmet = server.run(1, &[&lookup[..], &["--expect", "PREFIX_MATCH"]].concat());
+    assert!(unmet.contains("expected PREFIX_MATCH, got AFFINITY_HINT"), "{unmet}");
+    let evict = ["event", "--type", "prefix-evicted", "--prefix-hash", "ea06fc71a5ee6e88", "--replica", "r2"];
+    server.run(0, &[&evict[..], &KEYS[..4]].concat());
+    server.run(0, &[&lookup[..], &["--expect", "NO_HINT"]].concat());
+}
+
+#[test]
+fn updates_and_events_as_json() {
+    let server = Server::start(&[]);
+    let update = |replica: &str, hash: &str| {
+        format!(
+            r#"{{"replicaId":"{replica}","tenantId":"t","modelId":"m","hashScheme":"s","prefixes":[{{"prefixHash":"{hash}","tokenCount":100}}]}}"#
+        )
+    };
+    let two = format!("{}\n{}\n", update("r1", "AQID"), update("r2", "AQIE"));
+    assert_eq!(server.feed(0, &["report", "--update", "-"], &two), "accepted: 2 updates\n");
+    let keys = ["--tenant", "t", "--model", "m", "--hash-scheme", "s", "--prefix-hash"];
+    server.run(0, &[&["lookup", "--expect-replica", "r2"][..], &keys, &["hex:010204"]].concat());
+
+    let torn = format!("{} {{\"replicaId\":", update("r3", "AQIF"));
+    let text = server.feed(2, &["report", "--update", "-"], &torn);
+    assert!(
+        text.contains("update 2 of standard input") && text.contains("the one before it was sent"),
+        "{text}"
+    );
+    server.run(0, &[&["lookup", "--expect-replica", "r3"][..], &keys, &["hex:010205"]].concat());
+
+    let events = r#"{"type":"ALL_CLEARED","replicaId":"r1","tenantId":"t","modelId":"m"}
+        {"type":"ALL_CLEARED","replicaId":"r2","tenantId":"t","modelId":"m"}"#;
+    assert_eq!(server.feed(0, &["event", "--event", "-"], events), "accepted: 2 events\n");
+    assert_eq!(server.json(&["state"])["totalPrefixes"], 1);
+    let text = server.feed(2, &["event", "--event", "-"], r#"{"kind":"x"}"#);
+    assert!(text.contains("CacheEvent") && text.contains("`kind`"), "{text}");
+    let text = server.feed(2, &["lookup", "--request", "-"], r#"{"tenant":"x"}"#);
+    assert!(text.contains("LookupRouteRequest") && text.contains("`tenant`"), "{text}");
+}
+
+#[test]
+fn a_server_that_answers_with_an_error() {
+    let server = Server::start(&["--max-message-size", "64KiB"]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tokens.json");
+    std::fs::write(&path, format!("[{}]", tokens(65_536))).unwrap();
+    let lookup = [&["lookup", "--tokens", path.to_str().unwrap()][..], &KEYS].concat();
+    let text = server.run(3, &lookup);
+    assert!(text.contains("ResourceExhausted") && text.contains("limits the size"), "{text}");
+}
