@@ -50,6 +50,10 @@ pub(super) struct UnknownKind(pub(super) String);
 
 /// Reads one line: its time, and what it holds. The error says what is wrong and in which field.
 pub(super) fn parse_record(line: &str) -> Result<(Timestamp, Result<Body, UnknownKind>), String> {
+    // The parser takes a list of values for an object, too.
+    if line.trim_ascii_start().starts_with('[') {
+        return Err("it is a list; a record is an object".to_owned());
+    }
     let envelope: Envelope<'_> =
         serde_json::from_str(line).map_err(|error| explain::<Envelope<'_>>(line, &error))?;
     let at = parse_seconds(envelope.t.get()).ok_or_else(|| {
@@ -114,12 +118,12 @@ fn plain(message: &str) -> String {
     for (from, to) in [
         ("expected a borrowed string", "expected a string"),
         ("expected a string or bytes", "expected a string"),
-        ("expected byte array", "expected a string of base64"),
-        (
-            "data did not match any variant of untagged enum Content",
-            "expected a number, or a number in quotes",
-        ),
+        ("expected expected", "expected"),
+        ("data did not match any variant of untagged enum Content", "expected a number"),
         ("data did not match any variant of untagged enum BytesOrString", "expected a string of base64"),
+        ("invalid digit found in string", "expected a number"),
+        ("Invalid ", "no base64: invalid "),
+        (". (column", " (column"),
     ] {
         out = out.replace(from, to);
     }
@@ -165,8 +169,6 @@ pub(super) mod base64_bytes {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
         let text = std::borrow::Cow::<'_, str>::deserialize(deserializer)?;
-        ENGINE
-            .decode(text.as_bytes())
-            .map_err(|error| serde::de::Error::custom(format!("no base64: {error}")))
+        ENGINE.decode(text.as_bytes()).map_err(serde::de::Error::custom)
     }
 }

@@ -78,12 +78,13 @@ fn options() -> Options {
 fn sentence(error: &serde_saphyr::Error) -> String {
     let text = error.without_snippet().render_with_formatter(&UserMessageFormatter);
     let text = text.lines().next().unwrap_or_default();
-    let end = text.find(" at line ").unwrap_or(text.len());
-    let text = text[..end].trim_end_matches(['.', ',', ':', ' ']);
+    let end = [" at line ", ": limits breached"].iter().filter_map(|tail| text.find(tail)).min();
+    let text = text[..end.unwrap_or(text.len())].trim_end_matches(['.', ',', ':', ' ']);
     let mut chars = text.chars();
-    match chars.next() {
-        Some(first) => first.to_lowercase().chain(chars).collect(),
-        None => "it cannot be read".to_owned(),
+    match (chars.next(), chars.clone().next()) {
+        (Some(first), Some(second)) if !second.is_uppercase() => first.to_lowercase().chain(chars).collect(),
+        (Some(_), _) => text.to_owned(),
+        (None, _) => "it cannot be read".to_owned(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Settings of the server that was recorded, as far as they move answers.
 
 use crate::capture::Config;
+use crate::engine::MAX_BLOCK_SIZE;
 use crate::index::IndexConfig;
 use crate::lookup::{Router, RouterConfig};
 use crate::model::{RankerKnobs, Source, Sourced, parse_duration};
@@ -40,12 +41,21 @@ impl ServerSettings {
     pub(super) fn apply(&mut self, config: &Config) -> Vec<String> {
         let mut over = Vec::new();
         let ranker = &config.ranker;
-        let knobs = &mut self.ranker;
-        set(&mut knobs.pressure_weight, "--pressure-weight", ranker.pressure_weight);
-        set(&mut knobs.slo_tight_ttft_ms, "--slo-tight-ttft-ms", ranker.slo_tight_ttft_ms);
-        set(&mut knobs.slo_tight_bias, "--slo-tight-bias", ranker.slo_tight_bias);
-        set(&mut knobs.tenant_hot_min_hit_rate, "--tenant-hot-min-hit-rate", ranker.tenant_hot_min_hit_rate);
-        set(&mut knobs.block_size, "--block-size", config.block_size);
+        let mut number = |value: Option<f32>, name: &str| {
+            let value = value?;
+            let fits = value.is_finite() && value >= 0.0;
+            if !fits {
+                over.push(format!("`{name}`, which is out of range"));
+            }
+            fits.then_some(value)
+        };
+        let weight = number(ranker.pressure_weight, "ranker.pressureWeight");
+        let bias = number(ranker.slo_tight_bias, "ranker.sloTightBias");
+        let hit_rate = number(ranker.tenant_hot_min_hit_rate, "ranker.tenantHotMinHitRate");
+        let block_size = config.block_size.filter(|size| (1..=MAX_BLOCK_SIZE).contains(size));
+        if block_size != config.block_size {
+            over.push("`blockSize`, which is out of range".to_owned());
+        }
         let mut span =
             |text: &Option<String>, name: &str, least: i64| match text.as_deref().map(parse_duration) {
                 Some(Ok(ns)) if ns >= least => Some(ns),
@@ -58,6 +68,12 @@ impl ServerSettings {
         let max_age = span(&ranker.tenant_hot_max_age, "ranker.tenantHotMaxAge", 0);
         let timeout = span(&ranker.replica_timeout, "ranker.replicaTimeout", 0);
         let ttl = span(&config.default_ttl, "defaultTTL", 1);
+        let knobs = &mut self.ranker;
+        set(&mut knobs.pressure_weight, "--pressure-weight", weight);
+        set(&mut knobs.slo_tight_ttft_ms, "--slo-tight-ttft-ms", ranker.slo_tight_ttft_ms);
+        set(&mut knobs.slo_tight_bias, "--slo-tight-bias", bias);
+        set(&mut knobs.tenant_hot_min_hit_rate, "--tenant-hot-min-hit-rate", hit_rate);
+        set(&mut knobs.block_size, "--block-size", block_size);
         set(&mut knobs.tenant_hot_max_age_ns, "--tenant-hot-max-age", max_age);
         set(&mut knobs.replica_timeout_ns, "--replica-timeout", timeout);
         set(&mut self.defaults.ttl_ns, "--default-ttl", ttl);
