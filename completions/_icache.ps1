@@ -43,6 +43,7 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--grpc-addr', '--grpc-addr', [CompletionResultType]::ParameterName, 'Address of the gRPC services; port 0 takes a free one')
             [CompletionResult]::new('--http-addr', '--http-addr', [CompletionResultType]::ParameterName, 'Address of /healthz, /readyz and /metrics; port 0 takes a free one')
             [CompletionResult]::new('--ready-file', '--ready-file', [CompletionResultType]::ParameterName, 'Write the bound addresses as JSON to this file once ready')
+            [CompletionResult]::new('--preload', '--preload', [CompletionResultType]::ParameterName, 'Start with what this capture holds, as if its last record were of now; for trying things out')
             [CompletionResult]::new('--drain-timeout', '--drain-timeout', [CompletionResultType]::ParameterName, 'Time that calls in flight have to finish when the server stops')
             [CompletionResult]::new('--max-entries', '--max-entries', [CompletionResultType]::ParameterName, 'Replica entries of the index; over it the oldest or least used go [default: 1000000]')
             [CompletionResult]::new('--max-memory', '--max-memory', [CompletionResultType]::ParameterName, 'Memory of the index; over it the oldest or least used go [default: no bound]')

@@ -39,6 +39,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand --grpc-addr 'Address of the gRPC services; port 0 takes a free one'
             cand --http-addr 'Address of /healthz, /readyz and /metrics; port 0 takes a free one'
             cand --ready-file 'Write the bound addresses as JSON to this file once ready'
+            cand --preload 'Start with what this capture holds, as if its last record were of now; for trying things out'
             cand --drain-timeout 'Time that calls in flight have to finish when the server stops'
             cand --max-entries 'Replica entries of the index; over it the oldest or least used go [default: 1000000]'
             cand --max-memory 'Memory of the index; over it the oldest or least used go [default: no bound]'

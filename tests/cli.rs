@@ -321,6 +321,45 @@ fn the_registry_is_explained() {
     assert!(listing.find("deadline").unwrap() < listing.find("contract-keys").unwrap());
 }
 
+/// The fields of `value` are those that the document lists for `shape`.
+fn is_documented(shape: &str, value: &serde_json::Value) {
+    let shape = icache::render::SHAPES.iter().find(|known| known.name == shape).unwrap();
+    let mut wished: Vec<&str> = shape.fields.iter().map(|(field, _)| *field).collect();
+    wished.sort_unstable();
+    let mut found: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    found.sort_unstable();
+    assert_eq!(found, wished, "{}", shape.name);
+}
+
+#[test]
+fn json_is_as_documented() {
+    is_documented("Answer", &json(&["lookup", "--demo", "-o", "json"]));
+    let explained = json(&["lookup", "--demo", "--explain", "-o", "json"]);
+    is_documented("Explanation", &explained);
+    is_documented("Answer", &explained["answer"]);
+    is_documented("Ranked replica", &explained["answer"]["replicaScores"][0]);
+    is_documented("Step", &explained["steps"][0]);
+    is_documented("Candidate", &explained["candidates"][0]);
+    let unknown = json(&[
+        "lookup",
+        "--demo",
+        "--explain",
+        "-o",
+        "json",
+        "--tenant",
+        "t",
+        "--model",
+        "m",
+        "--hash-scheme",
+        "s",
+    ]);
+    is_documented("Finding", &unknown["findings"][0]);
+    is_documented("Reason code", &json(&["explain", "NO_HINT", "-o", "json"]));
+    is_documented("Gate", &json(&["explain", "answer", "-o", "json"]));
+    is_documented("Knob", &json(&["explain", "evictionTTL", "-o", "json"]));
+    is_documented("Cause", &json(&["explain", "novel", "-o", "json"]));
+}
+
 #[test]
 fn completions_and_pages() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {

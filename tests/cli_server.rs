@@ -81,6 +81,16 @@ fn checked(output: &Output, status: i32, args: &[&str]) -> String {
     text
 }
 
+/// The fields of `value` are those that the document lists for `shape`.
+fn is_documented(shape: &str, value: &serde_json::Value) {
+    let shape = icache::render::SHAPES.iter().find(|known| known.name == shape).unwrap();
+    let mut wished: Vec<&str> = shape.fields.iter().map(|(field, _)| *field).collect();
+    wished.sort_unstable();
+    let mut found: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    found.sort_unstable();
+    assert_eq!(found, wished, "{}", shape.name);
+}
+
 const KEYS: [&str; 6] = ["--tenant", "team-a", "--model", "llama", "--hash-scheme", "vllm"];
 
 fn tokens(count: u32) -> String {
@@ -122,6 +132,8 @@ fn what_is_reported_is_found_and_explained_and_evicted() {
         (&1.into(), &8.into()),
         "block 1 is the same for both"
     );
+    is_documented("State", &state);
+    is_documented("Replica statistics", &state["replicas"][0]);
     assert_eq!(state["replicas"][0]["replicaId"], "r1");
     assert_eq!(state["replicas"][0]["hitRate"], 0.75);
     assert!(server.run(0, &["state"]).contains("8 prefixes, 0 of them hot"));
@@ -140,7 +152,9 @@ fn what_is_reported_is_found_and_explained_and_evicted() {
 
     let evict =
         ["event", "--type", "all-cleared", "--replica", "r1", "--tenant", "team-a", "--model", "llama"];
-    assert_eq!(server.json(&evict)["accepted"], true);
+    let ack = server.json(&evict);
+    is_documented("Acknowledgement", &ack);
+    assert_eq!(ack["accepted"], true);
     server.run(0, &[&lookup[..], &["--expect", "AFFINITY_HINT", "--expect-replica", "r2"]].concat());
     let unmet = server.run(1, &[&lookup[..], &["--expect", "PREFIX_MATCH"]].concat());
     assert!(unmet.contains("expected PREFIX_MATCH, got AFFINITY_HINT"), "{unmet}");
@@ -189,4 +203,19 @@ fn a_server_that_answers_with_an_error() {
     let lookup = [&["lookup", "--tokens", path.to_str().unwrap()][..], &KEYS].concat();
     let text = server.run(3, &lookup);
     assert!(text.contains("ResourceExhausted") && text.contains("limits the size"), "{text}");
+}
+
+#[test]
+fn a_server_can_start_with_a_capture() {
+    let server = Server::start(&["--preload", "testdata/fleet/fleet.capture.jsonl"]);
+    assert!(
+        server.json(&["state", "--tenant", "team-a"])["totalPrefixes"]
+            .as_u64()
+            .is_some_and(|keys| keys > 1_000)
+    );
+    let capture = std::fs::read_to_string("testdata/fleet/fleet.capture.jsonl").unwrap();
+    let last = capture.lines().rfind(|line| line.contains(r#""kind":"lookup""#)).unwrap();
+    let record: serde_json::Value = serde_json::from_str(last).unwrap();
+    let lookup = ["lookup", "--request", "-", "--expect", "PREFIX_MATCH", "--expect-replica", "vllm-3"];
+    server.feed(0, &lookup, &record["request"].to_string());
 }

@@ -110,7 +110,8 @@ fn look_up<R: BufRead>(
     Ok(Replayed { explanation, warnings })
 }
 
-fn unusable(error: CaptureError) -> UsageError {
+/// A capture that cannot be used, and what to do about it.
+pub fn unusable(error: CaptureError) -> UsageError {
     match &error {
         CaptureError::Io { name, source } => UsageError::unreadable(name, source),
         CaptureError::NotACapture { .. } => UsageError::new(

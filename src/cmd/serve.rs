@@ -1,28 +1,29 @@
 //! `icache serve`: the server.
 
+mod ready;
 mod values;
 
 use std::io::{self, IsTerminal as _};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use serde::Serialize;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::EnvFilter;
 
 use self::values::{address, factor, message_size, ns, positive_ns, positive_span, size, span};
-use super::{CommandError, Exit, ServerError, UsageError};
+use super::{CommandError, Exit, ServerError, UsageError, offline};
 use crate::decision::Knob;
 use crate::index::IndexConfig;
 use crate::lookup::{Router, RouterConfig};
-use crate::model::{RankerKnobs, Source, Sourced};
+use crate::model::{RankerKnobs, Source, Sourced, Timestamp};
 use crate::policy::{Defaults, PolicySet, default_ranker};
-use crate::server::{Running, ServerConfig, StartError, start};
+use crate::replay::preload;
+use crate::server::{ServerConfig, StartError, start};
 
 /// Hold the index and answer lookups
 ///
@@ -43,6 +44,9 @@ pub struct Args {
     /// Write the bound addresses as JSON to this file once ready
     #[arg(long, value_name = "PATH")]
     ready_file: Option<PathBuf>,
+    /// Start with what this capture holds, as if its last record were of now; for trying things out
+    #[arg(long, value_name = "CAPTURE")]
+    preload: Option<PathBuf>,
     /// Time that calls in flight have to finish when the server stops
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = span)]
     drain_timeout: Duration,
@@ -107,6 +111,7 @@ const EXAMPLES: &str = "\
 Examples:
   icache serve
   icache serve --grpc-addr 127.0.0.1:0 --http-addr 127.0.0.1:0 --ready-file /tmp/icache.json
+  icache serve --preload testdata/fleet/fleet.capture.jsonl
   icache serve --max-memory 512MiB --default-ttl 1h --replica-timeout 30s";
 
 /// Form of the log.
@@ -118,22 +123,23 @@ enum LogFormat {
     Text,
 }
 
-/// What the ready file holds.
-#[derive(Serialize)]
-struct Ready {
-    version: u32,
-    grpc_addr: SocketAddr,
-    http_addr: SocketAddr,
-}
-
 /// Serves until a signal stops it.
 pub fn run(args: &Args) -> Result<Exit, CommandError> {
     refuse_exposure(args)?;
     init_log(args);
     if let Some(path) = &args.ready_file {
-        forget_ready_file(path)?;
+        ready::forget(path)?;
     }
     let router = Arc::new(Router::new(router_config(args)));
+    if let Some(path) = &args.preload {
+        let loaded = preload(path, &router, Timestamp::now()).map_err(offline::unusable)?;
+        tracing::info!(
+            records = loaded.records,
+            dropped = loaded.dropped,
+            entries = loaded.entries,
+            "capture loaded"
+        );
+    }
     let runtime = Runtime::new().map_err(|error| {
         ServerError::new(format!("cannot start the async runtime: {error}"), "check the limits on threads")
     })?;
@@ -147,7 +153,7 @@ async fn serve(args: &Args, router: Arc<Router>) -> Result<Exit, CommandError> {
     let mut signals = Signals::new()?;
     let mut running = start(server_config(args), router).await.map_err(start_error)?;
     if let Some(path) = &args.ready_file {
-        write_ready_file(path, &running)?;
+        ready::write(path, &running)?;
     }
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
@@ -263,37 +269,6 @@ fn set<T>(setting: &mut Sourced<T>, given: Option<T>, flag: &'static str) {
     if let Some(value) = given {
         *setting = Sourced::new(value, Source::Flag(flag));
     }
-}
-
-/// A file of an earlier run must not be taken for this one's.
-fn forget_ready_file(path: &Path) -> Result<(), UsageError> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(ready_file_error(path, &error)),
-        _ => Ok(()),
-    }
-}
-
-/// Written aside and renamed: whoever sees the file sees all of it.
-fn write_ready_file(path: &Path, running: &Running) -> Result<(), UsageError> {
-    let ready = Ready { version: 1, grpc_addr: running.grpc_addr(), http_addr: running.http_addr() };
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(format!(".{}.tmp", std::process::id()));
-    let written = serde_json::to_string(&ready)
-        .map_err(io::Error::from)
-        .and_then(|text| std::fs::write(&aside, text + "\n"))
-        .and_then(|()| std::fs::rename(&aside, path));
-    written.map_err(|error| {
-        // The error is told either way; what was begun is of no use.
-        let _ = std::fs::remove_file(&aside);
-        ready_file_error(path, &error)
-    })
-}
-
-fn ready_file_error(path: &Path, error: &io::Error) -> UsageError {
-    UsageError::new(
-        format!("cannot write `{}`: {error}", path.display()),
-        "give `--ready-file` a path in a folder that exists and can be written to",
-    )
 }
 
 /// The log of this program at the level asked for, and of its libraries at warnings.

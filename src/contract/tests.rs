@@ -1,3 +1,5 @@
+//! What goes through the conversions comes back as it was, and what stands on the wire reads as the contract says.
+
 use super::wire::inferencecache::v1alpha1 as wire;
 use super::*;
 use crate::explanation::{ExplainedCandidate, ExplainedKnob, ExplainedStep, Explanation, Finding};
