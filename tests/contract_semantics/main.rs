@@ -8,6 +8,7 @@ mod server_support;
 
 mod calls;
 mod events;
+mod evictions;
 mod ingest;
 mod state;
 
