@@ -4,6 +4,7 @@
 pub mod cmd;
 pub mod contract;
 pub mod decision;
+pub mod engine;
 pub mod explanation;
 pub mod hash;
 pub mod index;

@@ -132,6 +132,12 @@ impl Router {
         Explained { decision, settings, facts }
     }
 
+    /// The decision that [`Self::route`] would give; credits nothing.
+    pub fn peek(&self, request: &LookupRequest<'_>, call: Call) -> Decision {
+        let settings = self.settings(request.tenant);
+        self.decide(request, &settings, call, false)
+    }
+
     fn settings(&self, tenant: &str) -> Settings {
         Settings {
             policy: self.policies.policy_of(tenant),

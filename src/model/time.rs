@@ -11,7 +11,7 @@ impl Timestamp {
     pub const MIN: Timestamp = Timestamp(i64::MIN);
 
     /// From Unix nanoseconds.
-    pub fn from_ns(ns: i64) -> Self {
+    pub const fn from_ns(ns: i64) -> Self {
         Self(ns)
     }
 
