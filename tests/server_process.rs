@@ -1,5 +1,7 @@
 //! The server as a process: how it starts, and how it ends.
 
+#![allow(clippy::unwrap_used, reason = "a helper of a test may fail it")]
+
 #[path = "server_support/process.rs"]
 #[allow(dead_code)]
 mod process;

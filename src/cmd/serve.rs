@@ -293,7 +293,8 @@ fn init_log(args: &Args) {
 fn help_of(knob: Knob) -> String {
     let info = knob.info();
     let off = if info.off == "n/a" { String::new() } else { format!(", {} switches it off", info.off) };
-    format!("{} [default: {}{off}]", info.summary, info.default)
+    let (first, rest) = info.summary.split_at(1);
+    format!("{}{rest} [default: {}{off}]", first.to_uppercase(), info.default)
 }
 
 #[cfg(test)]

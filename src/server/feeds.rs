@@ -1,4 +1,4 @@
-//! Live feeds for observers. Each waits in a queue with a bound: an observer that reads too slowly misses events, and
+//! Live feeds for observers. Events wait in one queue with a bound: an observer that reads too slowly misses some, and
 //! nobody waits for it.
 
 use std::pin::Pin;

@@ -1,11 +1,14 @@
 //! The semantics of the wire contract that its messages do not show, each line a test through a real server.
 
+#![allow(clippy::unwrap_used, reason = "a helper of a test may fail it")]
+
 #[path = "../server_support/mod.rs"]
 #[allow(dead_code)]
 mod server_support;
 
 mod calls;
 mod events;
+mod evictions;
 mod ingest;
 mod state;
 

@@ -1,0 +1,152 @@
+//! Runs every console block of the README and compares what it prints.
+//!
+//! A block is one shell session in an empty folder with `testdata` in it. `cargo run --release --` stands for the binary
+//! under test, ports are replaced by free ones, and a line of `...` stands for any lines. A command that ends in `&` is a
+//! server; the session goes on when its ports answer. The block with the test command is held against `.ci/run`.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const PORTS: [&str; 3] = ["9090", "8080", "8081"];
+const MARK: char = '\u{1}';
+
+struct Step {
+    command: String,
+    output: Vec<String>,
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The console blocks, each with the line it starts at.
+fn blocks(text: &str) -> Vec<(usize, Vec<Step>)> {
+    let mut blocks = Vec::new();
+    let mut block: Option<(usize, Vec<Step>)> = None;
+    for (number, line) in text.lines().enumerate() {
+        match &mut block {
+            None if line.trim_end() == "```console" => block = Some((number + 1, Vec::new())),
+            None => {}
+            Some(_) if line.trim_end() == "```" => blocks.extend(block.take()),
+            Some((_, steps)) => {
+                if let Some(command) = line.strip_prefix("$ ") {
+                    steps.push(Step { command: command.to_owned(), output: Vec::new() });
+                } else if let Some(step) = steps.last_mut() {
+                    match step.command.ends_with('\\') && step.output.is_empty() {
+                        true => step.command.push_str(&format!("\n{line}")),
+                        false => step.output.push(line.to_owned()),
+                    }
+                } else {
+                    panic!("README.md:{}: output before the first command", number + 1);
+                }
+            }
+        }
+    }
+    assert!(block.is_none(), "a console block of the README is not closed");
+    blocks
+}
+
+/// Whether `got` is what `expected` says, where `...` matches any lines.
+fn matches(expected: &[String], got: &[&str]) -> bool {
+    match expected.split_first() {
+        None => got.is_empty(),
+        Some((line, rest)) if line == "..." => (0..=got.len()).any(|skipped| matches(rest, &got[skipped..])),
+        Some((line, rest)) => {
+            got.first().is_some_and(|first| first.trim_end() == line.trim_end()) && matches(rest, &got[1..])
+        }
+    }
+}
+
+fn free_ports() -> Vec<(&'static str, String)> {
+    let listeners: Vec<TcpListener> =
+        PORTS.iter().map(|_| TcpListener::bind("127.0.0.1:0").expect("a port is free")).collect();
+    let ports = listeners.iter().map(|listener| listener.local_addr().expect("bound").port().to_string());
+    PORTS.into_iter().zip(ports).collect()
+}
+
+fn script(steps: &[Step], ports: &[(&str, String)]) -> String {
+    let mut script = String::from(
+        "set -u\nexport NO_COLOR=1 COLUMNS=100\ntrap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\n\
+         answers() { (exec 3<>\"/dev/tcp/127.0.0.1/$1\") 2>/dev/null; }\n",
+    );
+    let grpc = &ports[0].1;
+    script.push_str(&format!("export ICACHE_SERVER=http://127.0.0.1:{grpc}\n"));
+    for step in steps {
+        let mut command = step.command.replace("cargo run --release --", "icache");
+        for (written, free) in ports {
+            command = command.replace(written, free);
+        }
+        if command.starts_with("icache serve") {
+            for (flag, (_, free)) in ["--grpc-addr", "--http-addr"].into_iter().zip(ports) {
+                command =
+                    command.replacen("icache serve", &format!("icache serve {flag} 127.0.0.1:{free}"), 1);
+            }
+        }
+        script.push_str(&format!("printf '{MARK}\\n'\n"));
+        if command.ends_with('&') {
+            script.push_str(&format!("{} 2>server.log &\n", command.trim_end_matches('&')));
+            script.push_str(&format!(
+                "until answers {grpc}; do kill -0 $! || {{ cat server.log; exit 1; }}; done\n"
+            ));
+        } else {
+            script.push_str(&format!("{command}\n"));
+        }
+    }
+    script
+}
+
+fn run(line: usize, steps: &[Step]) {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    std::os::unix::fs::symlink(root().join("testdata"), folder.path().join("testdata")).expect("a link");
+    let binary = Path::new(env!("CARGO_BIN_EXE_icache")).parent().expect("the binary lies in a folder");
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap_or_default());
+    let output = Command::new("bash")
+        .args(["-c", &script(steps, &free_ports())])
+        .current_dir(folder.path())
+        .env("PATH", path)
+        .output()
+        .expect("bash runs");
+    let printed = String::from_utf8(output.stdout).expect("the README's commands print text");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let parts: Vec<&str> = printed.split(&format!("{MARK}\n")).skip(1).collect();
+    assert_eq!(parts.len(), steps.len(), "README.md:{line}: the session broke off\n{printed}\n{errors}");
+    for (step, part) in steps.iter().zip(parts) {
+        let got: Vec<&str> = part.lines().collect();
+        assert!(
+            matches(&step.output, &got),
+            "README.md:{line}: `{}` printed\n{part}\nand not\n{}\n{errors}",
+            step.command,
+            step.output.join("\n")
+        );
+    }
+}
+
+#[test]
+fn every_console_block_prints_what_it_says() {
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("there is a README");
+    let blocks = blocks(&readme);
+    assert!(blocks.len() >= 2, "the README shows how to run and how to test");
+    let ci = std::fs::read_to_string(root().join(".ci/run")).expect("there is a .ci/run");
+    let mut runs_tests = false;
+    for (line, steps) in &blocks {
+        match steps.iter().find(|step| step.command.starts_with("cargo test")) {
+            Some(step) => {
+                assert_eq!(steps.len(), 1, "README.md:{line}: the test command stands alone");
+                assert!(ci.lines().any(|line| line.trim() == step.command), "CI calls `{}`", step.command);
+                runs_tests = true;
+            }
+            None => run(*line, steps),
+        }
+    }
+    assert!(runs_tests, "the README says how to run the tests");
+}
+
+#[test]
+fn a_line_of_dots_stands_for_any_lines() {
+    let expected: Vec<String> = ["a", "...", "d"].map(str::to_owned).to_vec();
+    assert!(matches(&expected, &["a", "b", "c", "d"]));
+    assert!(matches(&expected, &["a", "d"]));
+    assert!(!matches(&expected, &["a", "b"]));
+    assert!(!matches(&expected, &["a", "d", "e"]));
+}
