@@ -261,10 +261,10 @@ fn a_policy_given_takes_the_place_of_the_captured_ones() {
     let policy = "apiVersion: inferencecache.io/v1alpha1\nkind: CachePolicy\nmetadata: {name: o, namespace: t}\n\
                   spec: {minimumMatchedTokens: 0, routingFloorScore: \"0\", affinityRouting: Disabled}\n";
     std::fs::write(folder.path().join("p.yaml"), policy).expect("a scratch file can be written");
-    let ran = run_in(folder.path(), &["c.jsonl", "--policy", "p.yaml"]);
+    let ran = run_in(folder.path(), &["c.jsonl", "--policy", "p.yaml", "-o", "jsonl"]);
     assert_eq!(ran.status, 0, "{}", ran.err);
-    assert!(ran.out.contains("1 policy records overridden"), "{}", ran.out);
-    assert!(ran.out.contains(" PREFIX_MATCH         3"), "{}", ran.out);
+    assert!(ran.out.contains(r#""policiesOverridden":1"#), "{}", ran.out);
+    assert!(ran.out.contains(r#"{"id":"PREFIX_MATCH","count":3,"#), "{}", ran.out);
     std::fs::write(folder.path().join("p.yaml"), "kind: CachePolicy\n")
         .expect("a scratch file can be written");
     let ran = run_in(folder.path(), &["c.jsonl", "--policy", "p.yaml"]);
