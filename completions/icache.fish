@@ -49,14 +49,14 @@ complete -c icache -n "__fish_icache_using_subcommand serve" -l max-entries -d '
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-memory -d 'Memory of the index; over it the oldest or least used go [default: no bound]' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l sweep-interval -d 'Time between two sweeps of what has reached its time to live' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l default-ttl -d 'How long an entry lives after its last report, where the policy does not say [default: 30m]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l block-size -d 'tokens in a block, where the server builds the chain from token ids [default: 16]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l replica-timeout -d 'a replica not heard of for longer gets no hints [default: 0, 0 switches it off]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l pressure-weight -d 'how much a replica\'s pressure lowers its score [default: 1, 0 switches it off]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l slo-tight-ttft-ms -d 'requests with a lower TTFT target favour fresh holders, in milliseconds [default: 200, 0 switches it off]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l slo-tight-bias -d 'how much they do [default: 1, 0 switches it off]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-max-age -d 'oldest statistics that make a replica warm [default: 5m, 0 switches it off]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-min-hit-rate -d 'lowest hit rate of a warm replica [default: 0.1]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l max-in-flight -d 'lookups in flight above which further ones are shed [default: 4096, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l block-size -d 'Tokens in a block, where the server builds the chain from token ids [default: 16]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l replica-timeout -d 'A replica not heard of for longer gets no hints [default: 0, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l pressure-weight -d 'How much a replica\'s pressure lowers its score [default: 1, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l slo-tight-ttft-ms -d 'Requests with a lower TTFT target favour fresh holders, in milliseconds [default: 200, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l slo-tight-bias -d 'How much they do [default: 1, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-max-age -d 'Oldest statistics that make a replica warm [default: 5m, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-min-hit-rate -d 'Lowest hit rate of a warm replica [default: 0.1]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-in-flight -d 'Lookups in flight above which further ones are shed [default: 4096, 0 switches it off]' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-message-size -d 'Size of one message; a larger one is answered RESOURCE_EXHAUSTED' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-streams -d 'Concurrent streams of one connection' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l metrics-max-series -d 'Model and tenant names that label metrics; further ones are labelled `other`' -r

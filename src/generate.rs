@@ -101,13 +101,20 @@ fn add_pages(command: &clap::Command, pages: &mut Vec<(String, Vec<u8>)>) -> io:
     let name = man.get_filename();
     let mut page = Vec::new();
     man.render(&mut page)?;
-    // What stands after the options is what the examples of every command are.
-    let page = String::from_utf8_lossy(&page).replacen(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n", 1);
+    let page = with_examples(&String::from_utf8_lossy(&page));
     pages.push((name, page.into_bytes()));
     command
         .get_subcommands()
         .filter(|command| !command.is_hide_set())
         .try_for_each(|command| add_pages(command, pages))
+}
+
+/// What stands after the options of every command is its examples: their section gets that name, and keeps its lines.
+fn with_examples(page: &str) -> String {
+    let Some((before, rest)) = page.split_once(".SH EXTRA\nExamples:\n") else { return page.to_owned() };
+    let (examples, after) =
+        rest.split_once("\n.SH ").map_or((rest, ""), |(examples, after)| (examples, after));
+    format!("{before}.SH EXAMPLES\n.nf\n{examples}\n.fi\n.SH {after}")
 }
 
 fn exit_rows() -> impl Iterator<Item = (u8, &'static str, &'static str)> {

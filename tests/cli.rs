@@ -1,5 +1,7 @@
 //! The command line with the real binary: help, usage, exit statuses, what stands on which stream.
 
+#![allow(clippy::unwrap_used, reason = "a helper of a test may fail it")]
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::process::{Command, Output, Stdio};

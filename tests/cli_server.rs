@@ -1,5 +1,7 @@
 //! The commands that talk to a server, against the real one: what one pushes, the others see.
 
+#![allow(clippy::unwrap_used, reason = "a helper of a test may fail it")]
+
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;

@@ -1,5 +1,7 @@
 //! `lookup --explain` as people see it: one golden file an outcome.
 
+#![allow(clippy::unwrap_used, reason = "a helper of a test may fail it")]
+
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
