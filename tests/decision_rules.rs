@@ -204,7 +204,8 @@ fn a_score_is_the_product_of_its_factors() {
 /// Of a chain, the replicas that match at least as many tokens count; equal scores go by replica id.
 #[test]
 fn deeper_matches_distinguish_more_and_ties_go_by_id() {
-    let holders = vec![holder(3, 64), holder(2, 128), holder(0, 128), holder(1, 192)];
+    let holders = [holder(3, 64), holder(2, 128), holder(0, 128), holder(1, 192)];
+    let holders = holders.map(|holder| Holder { blocks: 1, ..holder }).to_vec();
     let decision = decide(&KEYS, &defaults(), ARRIVAL, Evidence { holders, ..known(5) });
     let ranked: Vec<(u32, f32)> = decision
         .candidates

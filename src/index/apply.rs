@@ -7,10 +7,6 @@ use super::{DropCause, EvictionCounts, Index, Section, not_later};
 use crate::decision::StatsSeen;
 use crate::model::{PrefixEntry, ReplicaStats, StateUpdate, Timestamp};
 
-/// Keys that one stored block may push out over a quota: it adds one at most, and a quota that was lowered is brought
-/// into force elsewhere.
-const QUOTA_STEP: u64 = 1;
-
 /// What became of an update.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Applied {
@@ -135,7 +131,7 @@ impl<'a> Writer<'a> {
         section.upsert(partition, member, block);
         applied.blocks += 1;
         let tenant = section.tenant_of_partition(partition);
-        applied.evicted.quota_keys += section.enforce_quota(tenant, QUOTA_STEP);
+        applied.evicted.quota_keys += section.enforce_quota(tenant, u64::MAX);
         section.enforce_caps(now, &mut applied.evicted);
         if section.is_full() {
             // What was looked up may be gone when the next section begins.
