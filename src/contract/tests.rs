@@ -1,3 +1,5 @@
+//! Conversions at their edges, and there and back.
+
 use super::wire::inferencecache::v1alpha1 as wire;
 use super::*;
 use crate::explanation::{ExplainedCandidate, ExplainedKnob, ExplainedStep, Explanation, Finding};
