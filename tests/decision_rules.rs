@@ -201,18 +201,22 @@ fn a_score_is_the_product_of_its_factors() {
     }
 }
 
-/// Of a chain, the replicas that match at least as many tokens count; equal scores go by replica id.
+/// Of a chain, the replicas that match at least as many tokens count, and of an exact match all; equal scores go by
+/// replica id.
 #[test]
 fn deeper_matches_distinguish_more_and_ties_go_by_id() {
-    let holders = [holder(3, 64), holder(2, 128), holder(0, 128), holder(1, 192)];
-    let holders = holders.map(|holder| Holder { blocks: 1, ..holder }).to_vec();
-    let decision = decide(&KEYS, &defaults(), ARRIVAL, Evidence { holders, ..known(5) });
-    let ranked: Vec<(u32, f32)> = decision
-        .candidates
-        .iter()
-        .map(|candidate| (candidate.member, candidate.distinguishing_power))
-        .collect();
-    assert_eq!(ranked, [(1, 0.8), (0, 0.4), (2, 0.4), (3, 0.2)]);
+    let exact = [holder(3, 64), holder(2, 128), holder(0, 128), holder(1, 192)];
+    let chain = exact.map(|holder| Holder { blocks: holder.matched_tokens as u32 / 64, ..holder });
+    for (holders, expected) in
+        [(chain, [(1, 0.8), (0, 0.4), (2, 0.4), (3, 0.2)]), (exact, [(1, 0.2), (0, 0.2), (2, 0.2), (3, 0.2)])]
+    {
+        let evidence = Evidence { holders: holders.to_vec(), ..known(5) };
+        let decision = decide(&KEYS, &defaults(), ARRIVAL, evidence);
+        let candidates = decision.candidates.iter();
+        let ranked: Vec<(u32, f32)> =
+            candidates.map(|candidate| (candidate.member, candidate.distinguishing_power)).collect();
+        assert_eq!(ranked, expected);
+    }
 }
 
 #[test]

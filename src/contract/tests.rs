@@ -1,4 +1,4 @@
-//! What goes through the conversions comes back as it was, and what stands on the wire reads as the contract says.
+//! Conversions at their edges, and there and back.
 
 use super::wire::inferencecache::v1alpha1 as wire;
 use super::*;
