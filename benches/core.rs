@@ -4,6 +4,8 @@
 //! behind each, suffixes held by 1, 2 or 4 replicas (70, 20, 10 %). Queries: 30 % full hits, 40 % that leave the chain
 //! inside the suffix, 20 % system prompt only, 10 % misses.
 
+#![allow(clippy::print_stderr, reason = "figures that criterion has no form for")]
+
 use std::cell::Cell;
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -3,7 +3,7 @@
 use super::ingest::{check_entry, check_update, clean_rate, clean_version};
 use super::names::Stats;
 use super::state::{Block, State};
-use super::{DropCause, EvictionCounts, Index, Section, not_later};
+use super::{BLOCKS_PER_SECTION, DropCause, EvictionCounts, Index, Section, not_later};
 use crate::decision::StatsSeen;
 use crate::model::{PrefixEntry, ReplicaStats, StateUpdate, Timestamp};
 
@@ -131,7 +131,9 @@ impl<'a> Writer<'a> {
         section.upsert(partition, member, block);
         applied.blocks += 1;
         let tenant = section.tenant_of_partition(partition);
-        applied.evicted.quota_keys += section.enforce_quota(tenant, u64::MAX);
+        // One key over at most, unless the quota was lowered just now: then others are at it, and this does its share.
+        let until = section.work + BLOCKS_PER_SECTION;
+        applied.evicted.quota_keys += section.enforce_quota(tenant, until);
         section.enforce_caps(now, &mut applied.evicted);
         if section.is_full() {
             // What was looked up may be gone when the next section begins.
