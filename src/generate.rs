@@ -8,11 +8,11 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 use crate::cmd::{Exit, definition};
-use crate::render::{exit_status_page, gates_page, json_output_page, reason_codes_page};
+use crate::render::{exit_status_page, gates_page, json_output_page, reason_codes_page, reason_codes_table};
 
 const SHELLS: [Shell; 5] = [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::PowerShell, Shell::Elvish];
 
-/// Every generated file: its path from the root of the repository, and what it holds.
+/// Every file that is generated whole: its path from the root of the repository, and what it holds.
 pub fn files() -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
     let mut files: Vec<(PathBuf, Vec<u8>)> = vec![
         ("docs/reason-codes.md".into(), reason_codes_page().into_bytes()),
@@ -28,6 +28,38 @@ pub fn files() -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
         files.push((PathBuf::from("man").join(name), page));
     }
     Ok(files)
+}
+
+/// A file that is written by hand but for the parts between `<!-- generated: NAME -->` and `<!-- end -->`.
+const README: &str = "README.md";
+
+/// `text` with its generated parts as they should be; a part with an unknown name stays as it is.
+fn with_parts(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("<!-- generated: ") {
+        let Some(((name, _), (_, tail))) = after.split_once(" -->").zip(after.split_once("<!-- end -->"))
+        else {
+            break;
+        };
+        let part = match name {
+            "commands" => commands_table(),
+            "reason-codes" => reason_codes_table("docs/reason-codes.md"),
+            _ => break,
+        };
+        out.push_str(&format!("{before}<!-- generated: {name} -->\n{part}<!-- end -->"));
+        rest = tail;
+    }
+    out + rest
+}
+
+fn commands_table() -> String {
+    let mut table = String::from("| command | |\n|---|---|\n");
+    for command in definition().get_subcommands().filter(|command| !command.is_hide_set()) {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        table.push_str(&format!("| `icache {}` | {about} |\n", command.get_name()));
+    }
+    table
 }
 
 /// Folders in which nothing else may lie.
@@ -70,6 +102,11 @@ pub fn stale(root: &Path) -> io::Result<Vec<Stale>> {
                 stale.push(Stale { path, wanted: None });
             }
         }
+    }
+    let readme = std::fs::read_to_string(root.join(README))?;
+    let wanted = with_parts(&readme);
+    if wanted != readme {
+        stale.push(Stale { path: README.into(), wanted: Some(wanted.into_bytes()) });
     }
     for (path, wanted) in files {
         if std::fs::read(root.join(&path)).ok().as_deref() != Some(wanted.as_slice()) {

@@ -374,6 +374,17 @@ fn check_record(point: &Point, decision: &Decision) {
     assert_eq!(decided[0].outcome, Outcome::Decided(decision.reason), "{point:?}");
     assert_eq!(decided[0].gate, decision.decided_by, "{point:?}");
     assert!(decided[0].gate.info().leads_to.contains(&decision.reason), "{point:?}: {:?}", decided[0]);
+    for step in &decision.steps {
+        let (takes, is_match) =
+            (step.gate.info().takes_away, decision.candidates.iter().any(|c| c.matched_tokens > 0));
+        let had = if is_match { Reason::PrefixMatch } else { Reason::TenantHot };
+        let removed = decision.candidates.iter().any(|candidate| candidate.filtered_by == Some(step.gate));
+        let is_late = step.gate == GateId::Deadline;
+        assert!(
+            !removed || is_late || takes.contains(&had),
+            "{point:?}: {step:?} is not known to undo {had:?}"
+        );
+    }
     let gates: Vec<_> = decision.steps.iter().map(|step| (step.gate, step.stage)).collect();
     let pipeline: Vec<_> = PIPELINE.iter().map(|step| (step.gate, step.stage)).collect();
     assert_eq!(gates, pipeline, "{point:?}");

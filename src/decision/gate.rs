@@ -35,12 +35,14 @@ pub struct GateInfo {
     pub knobs: &'static [Knob],
     /// Codes it gives or leads to.
     pub leads_to: &'static [Reason],
+    /// Codes whose answer it can take away, in part or whole.
+    pub takes_away: &'static [Reason],
     /// The long form: sections `Checks`, `Outcome`, `Why`, `Tune`.
     pub doc: &'static str,
 }
 
 macro_rules! gates {
-    ($($variant:ident $id:literal $summary:literal knobs [$($knob:ident),*] leads_to [$($reason:ident),*];)*) => {
+    ($($variant:ident $id:literal $summary:literal knobs [$($knob:ident),*] leads_to [$($reason:ident),*] takes_away [$($taken:ident),*];)*) => {
         /// A gate of the pipeline.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum GateId {
@@ -59,6 +61,7 @@ macro_rules! gates {
                         summary: $summary,
                         knobs: &[$(Knob::$knob,)*],
                         leads_to: &[$(Reason::$reason,)*],
+                        takes_away: &[$(Reason::$taken,)*],
                         doc: include_str!(concat!("gates/", $id, ".md")),
                     },)*
                 }
@@ -69,48 +72,48 @@ macro_rules! gates {
 
 gates! {
     Deadline "deadline" "the caller's deadline and the policy's lookup budget"
-        knobs [LookupTimeoutMs] leads_to [Timeout];
+        knobs [LookupTimeoutMs] leads_to [Timeout] takes_away [];
     LoadShed "load-shed" "more requests in flight than the server takes"
-        knobs [MaxInFlight] leads_to [NoHint];
+        knobs [MaxInFlight] leads_to [NoHint] takes_away [];
     OverLimit "over-limit" "an id, hash or list of the request is over its limit"
-        knobs [] leads_to [NoHint];
+        knobs [] leads_to [NoHint] takes_away [];
     ReservedTenant "reserved-tenant" "the tenant that health probes use"
-        knobs [] leads_to [NoHint];
+        knobs [] leads_to [NoHint] takes_away [];
     RequireChain "require-chain" "the policy takes requests with a block-hash chain only"
-        knobs [RequireChain] leads_to [PolicyRequiresChain];
+        knobs [RequireChain] leads_to [PolicyRequiresChain] takes_away [];
     ResolveInput "resolve-input" "which of chain, hash, token ids and text is looked up"
-        knobs [EnableChainMatching, BlockSize] leads_to [NoHint];
+        knobs [EnableChainMatching, BlockSize] leads_to [NoHint] takes_away [];
     MinimumPrefixTokens "minimum-prefix-tokens" "prompts too short to be worth a hint"
-        knobs [MinimumPrefixTokens, AffinityRouting] leads_to [NoHint, AffinityHint];
+        knobs [MinimumPrefixTokens, AffinityRouting] leads_to [NoHint, AffinityHint] takes_away [PrefixMatch, TenantHot];
     ContractKeys "contract-keys" "tenant, model and hash scheme are all set"
-        knobs [] leads_to [NoHint];
+        knobs [] leads_to [NoHint] takes_away [];
     PrefixMatch "prefix-match" "replicas that hold the prefix or a leading part of it"
-        knobs [EvictionTtl, PressureWeight, SloTightTtftMs, SloTightBias] leads_to [PrefixMatch];
+        knobs [EvictionTtl, PressureWeight, SloTightTtftMs, SloTightBias] leads_to [PrefixMatch] takes_away [];
     TenantHot "tenant-hot" "warm replicas of the domain, where an exact lookup found nothing"
         knobs [TenantHotMaxAge, TenantHotMinHitRate, EvictionTtl, PressureWeight, SloTightTtftMs, SloTightBias]
-        leads_to [TenantHot];
+        leads_to [TenantHot] takes_away [];
     ColdStart "cold-start" "the index is empty"
-        knobs [] leads_to [NoHint];
+        knobs [] leads_to [NoHint] takes_away [];
     UnknownTenant "unknown-tenant" "no entry for this tenant"
-        knobs [] leads_to [UnknownTenant];
+        knobs [] leads_to [UnknownTenant] takes_away [];
     UnknownModel "unknown-model" "the tenant has no entry for this model"
-        knobs [] leads_to [UnknownModel];
+        knobs [] leads_to [UnknownModel] takes_away [];
     UnknownHashScheme "unknown-hash-scheme" "the model has no entry under this hash scheme"
-        knobs [] leads_to [UnknownHashScheme];
+        knobs [] leads_to [UnknownHashScheme] takes_away [];
     NovelPrefix "novel-prefix" "the keys are right and nobody holds the prefix"
-        knobs [] leads_to [NoHint, AffinityHint];
+        knobs [] leads_to [NoHint, AffinityHint] takes_away [];
     ReplicaTimeout "replica-timeout" "replicas that have not been heard of get no hints"
-        knobs [ReplicaTimeout] leads_to [NoHint, AffinityHint];
+        knobs [ReplicaTimeout] leads_to [NoHint, AffinityHint] takes_away [PrefixMatch, TenantHot];
     EnableTenantHot "enable-tenant-hot" "the policy may refuse warm-replica answers"
-        knobs [EnableTenantHot] leads_to [NoHint, AffinityHint];
+        knobs [EnableTenantHot] leads_to [NoHint, AffinityHint] takes_away [TenantHot];
     MinimumMatchedTokens "minimum-matched-tokens" "matches too short to be worth a detour"
-        knobs [MinimumMatchedTokens] leads_to [NoHint, AffinityHint];
+        knobs [MinimumMatchedTokens] leads_to [NoHint, AffinityHint] takes_away [PrefixMatch];
     RoutingFloorScore "routing-floor-score" "the best score is too low to mean anything"
-        knobs [RoutingFloorScore] leads_to [NoHint, AffinityHint];
+        knobs [RoutingFloorScore] leads_to [NoHint, AffinityHint] takes_away [PrefixMatch];
     Affinity "affinity" "the same prompt goes to the same replica"
-        knobs [AffinityRouting] leads_to [AffinityHint];
+        knobs [AffinityRouting] leads_to [AffinityHint] takes_away [];
     Answer "answer" "what remains is the answer"
-        knobs [] leads_to [PrefixMatch, TenantHot, NoHint];
+        knobs [] leads_to [PrefixMatch, TenantHot, NoHint] takes_away [];
 }
 
 impl GateId {

@@ -20,7 +20,9 @@ pub use error::{ErrorText, error, warnings};
 pub use explanation::{ExplanationJson, explanation};
 pub use markdown::plain;
 pub use printer::{ColorWhen, Format, Look, Printer};
-pub use registry::{Entry, exit_status_page, gates_page, listing, page, reason_codes_page};
+pub use registry::{
+    Entry, exit_status_page, gates_page, listing, page, reason_codes_page, reason_codes_table,
+};
 pub use replay::{Progress, replay};
 pub use shapes::{SHAPES, Shape, json_output_page};
 pub use state::state;

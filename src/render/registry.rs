@@ -67,6 +67,7 @@ enum EntryJson {
         hints: bool,
         gateway: &'static str,
         gates: Vec<&'static str>,
+        undone_by: Vec<&'static str>,
         knobs: Vec<&'static str>,
         doc: &'static str,
     },
@@ -78,6 +79,7 @@ enum EntryJson {
         stages: Vec<&'static str>,
         knobs: Vec<&'static str>,
         leads_to: Vec<&'static str>,
+        undoes: Vec<&'static str>,
         doc: &'static str,
     },
     #[serde(rename_all = "camelCase")]
@@ -103,6 +105,7 @@ impl From<Entry> for EntryJson {
                 let info = reason.info();
                 let (gates, knobs) = (gates_to(reason), knobs_of(reason));
                 let (code, summary, hints) = (info.code, info.summary, info.hints);
+                let undone_by = gates_against(reason);
                 Self::Reason {
                     version,
                     code,
@@ -110,6 +113,7 @@ impl From<Entry> for EntryJson {
                     hints,
                     gateway: info.gateway,
                     gates,
+                    undone_by,
                     knobs,
                     doc: info.doc,
                 }
@@ -117,9 +121,9 @@ impl From<Entry> for EntryJson {
             Entry::Gate(gate) => {
                 let info = gate.info();
                 let knobs = info.knobs.iter().map(|knob| knob.info().name).collect();
-                let leads_to = info.leads_to.iter().map(|reason| reason.code()).collect();
-                let (id, summary) = (info.id, info.summary);
-                Self::Gate { version, id, summary, stages: stages(gate), knobs, leads_to, doc: info.doc }
+                let (leads_to, undoes) = (codes(info.leads_to), codes(info.takes_away));
+                let (id, summary, stages, doc) = (info.id, info.summary, stages(gate), info.doc);
+                Self::Gate { version, id, summary, stages, knobs, leads_to, undoes, doc }
             }
             Entry::Knob(knob) => {
                 let info = knob.info();
@@ -137,6 +141,10 @@ fn stages(gate: GateId) -> Vec<&'static str> {
     PIPELINE.iter().filter(|step| step.gate == gate).map(|step| step.stage.label()).collect()
 }
 
+fn codes(reasons: &[Reason]) -> Vec<&'static str> {
+    reasons.iter().map(|reason| reason.code()).collect()
+}
+
 fn gates_to(reason: Reason) -> Vec<&'static str> {
     let leads = |gate: &&GateId| gate.info().leads_to.contains(&reason);
     GateId::ALL.iter().filter(leads).map(|gate| gate.id()).collect()
@@ -146,10 +154,17 @@ fn gates_of(knob: Knob) -> Vec<&'static str> {
     GateId::ALL.iter().filter(|gate| gate.info().knobs.contains(&knob)).map(|gate| gate.id()).collect()
 }
 
-/// Knobs of the gates that lead to a code, each once.
+fn gates_against(reason: Reason) -> Vec<&'static str> {
+    GateId::ALL.iter().filter(|gate| gate.info().takes_away.contains(&reason)).map(|gate| gate.id()).collect()
+}
+
+/// Knobs of the gates that lead to a code or take it away, each once.
 fn knobs_of(reason: Reason) -> Vec<&'static str> {
-    let gates: Vec<&GateId> =
-        GateId::ALL.iter().filter(|gate| gate.info().leads_to.contains(&reason)).collect();
+    let about = |gate: &&GateId| {
+        let info = gate.info();
+        info.leads_to.contains(&reason) || info.takes_away.contains(&reason)
+    };
+    let gates: Vec<&GateId> = GateId::ALL.iter().filter(about).collect();
     let moves = |knob: &&Knob| gates.iter().any(|gate| gate.info().knobs.contains(knob));
     Knob::ALL.iter().filter(moves).map(|knob| knob.info().name).collect()
 }
@@ -193,11 +208,13 @@ fn facts(entry: Entry) -> Vec<(&'static str, String)> {
         Entry::Reason(reason) => vec![
             ("gateway", reason.info().gateway.to_owned()),
             ("gates", listed(gates_to(reason))),
+            ("undone by", listed(gates_against(reason))),
             ("knobs", listed(knobs_of(reason))),
         ],
         Entry::Gate(gate) => vec![
             ("runs", format!("on the {}", stages(gate).join(", and on the "))),
-            ("leads to", listed(gate.info().leads_to.iter().map(|reason| reason.code()).collect())),
+            ("leads to", listed(codes(gate.info().leads_to))),
+            ("undoes", listed(codes(gate.info().takes_away))),
             ("knobs", listed(gate.info().knobs.iter().map(|knob| knob.info().name).collect())),
         ],
         Entry::Knob(knob) => {
@@ -256,31 +273,33 @@ pub fn listing(printer: &mut Printer, format: Format) -> io::Result<()> {
     printer.line("`icache explain NAME` prints the page of one of them")
 }
 
+/// The codes at a glance; `page` is where the links lead, before the code's anchor.
+pub fn reason_codes_table(page: &str) -> String {
+    let mut out = String::from("| code | replicas | meaning | gateway |\n|---|---|---|---|\n");
+    for info in Reason::ALL.iter().map(|reason| reason.info()) {
+        let hints = if info.hints { "yes" } else { "none" };
+        let (code, anchor) = (info.code, info.code.to_lowercase());
+        let (summary, gateway) = (info.summary, info.gateway);
+        let _ = writeln!(out, "| [`{code}`]({page}#{anchor}) | {hints} | {summary} | {gateway} |");
+    }
+    out
+}
+
 /// `docs/reason-codes.md`.
 pub fn reason_codes_page() -> String {
     let mut out = document(
         "Reason codes",
         "What LookupRoute says in `reason_code`, and what a gateway does with it. Treat a code that is not listed as `NO_HINT`.",
     );
-    out.push_str("| code | replicas | meaning | gateway |\n|---|---|---|---|\n");
-    for info in Reason::ALL.iter().map(|reason| reason.info()) {
-        let hints = if info.hints { "yes" } else { "none" };
-        let _ = writeln!(
-            out,
-            "| [`{}`](#{}) | {hints} | {} | {} |",
-            info.code,
-            info.code.to_lowercase(),
-            info.summary,
-            info.gateway
-        );
-    }
+    out.push_str(&reason_codes_table(""));
     for reason in Reason::ALL {
         let info = reason.info();
         let _ = write!(
             out,
-            "\n## {}\n\nGates that lead to it: {}.\nKnobs that move it: {}.\n\n{}",
+            "\n## {}\n\nGates that lead to it: {}.\nGates that can undo it: {}.\nKnobs that move it: {}.\n\n{}",
             info.code,
             linked(&gates_to(*reason)),
+            linked(&gates_against(*reason)),
             quoted(&knobs_of(*reason)),
             deeper(info.doc)
         );
@@ -297,7 +316,7 @@ pub fn gates_page() -> String {
     out.push_str("| gate | runs on the | checks | leads to |\n|---|---|---|---|\n");
     for gate in GateId::ALL {
         let info = gate.info();
-        let leads: Vec<&str> = info.leads_to.iter().map(|reason| reason.code()).collect();
+        let leads = codes(info.leads_to);
         let runs = stages(*gate).join(", ");
         let _ =
             writeln!(out, "| [`{0}`](#{0}) | {runs} | {1} | {2} |", info.id, info.summary, quoted(&leads));
@@ -359,5 +378,8 @@ fn quoted(names: &[&str]) -> String {
 }
 
 fn linked(names: &[&str]) -> String {
+    if names.is_empty() {
+        return "none".to_owned();
+    }
     names.iter().map(|name| format!("[`{name}`](gates.md#{name})")).collect::<Vec<_>>().join(", ")
 }
