@@ -176,6 +176,9 @@ fn a_roster_is_sorted_by_bytes() {
     let ids: Vec<&str> = (0..4).filter_map(|member| roster.get(member)).map(ReplicaId::as_str).collect();
     assert_eq!(ids, ["R3", "r10", "r2"]);
     assert_eq!((roster.len(), roster.is_empty(), Roster::default().is_empty()), (3, false, true));
+    assert!(roster.iter().map(ReplicaId::as_str).eq(ids));
+    let members = ["R3", "r10", "r2", "r1"].map(|id| roster.member(id));
+    assert_eq!(members, [Some(0), Some(1), Some(2), None]);
 }
 
 /// The factors of a candidate that stand in the trace, for one holder among three replicas.
