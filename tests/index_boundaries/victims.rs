@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use icache::index::TenantSettings;
 use icache::model::{Eviction, TenantId};
 
-use crate::world::{At, HERE, NOW, SECOND, World, chain, one};
+use crate::world::{At, HERE, NOW, SECOND, TTL, World, chain, one};
 
 const MINUTE: i64 = 60 * SECOND;
 
@@ -51,6 +51,18 @@ fn only_blocks_of_a_delivered_run_are_credited() {
         world.deliver(HERE, &["a", "b", "c"], runs);
         assert_eq!(victims(&world, &["a", "b", "c"], NOW + MINUTE), [victim], "{runs:?}");
     }
+}
+
+#[test]
+fn each_replica_is_credited_for_its_own_run() {
+    let world = World::with(6, Eviction::Lfu);
+    for replica in ["r", "r2"] {
+        world.report(At { replica, ..HERE }, &[chain(&["c", "b", "a"], &[16; 3])]);
+    }
+    world.deliver(HERE, &["a", "b", "c"], &[("r", 1), ("r2", 3)]);
+    world.report_at(At { replica: "new", ..HERE }, &[one("new", 1)], NOW + MINUTE);
+    let held = ["a", "b", "c"].map(|hash| world.exact(HERE, hash, NOW).len());
+    assert_eq!(held, [2, 1, 2], "of the blocks without a hit, `b` arrived last");
 }
 
 #[test]
@@ -170,6 +182,33 @@ fn a_lowered_quota_takes_effect_at_once_and_0_admits_nothing() {
     }
     let applied = world.update(HERE, &[chain(&["a", "b"], &[1; 2])], None, None, NOW);
     assert_eq!((applied.blocks, applied.evicted.quota_keys, world.0.entries()), (2, 2, 0));
+}
+
+#[test]
+fn a_sweep_removes_what_is_due_whatever_was_renewed_or_hit() {
+    let world = World::with(10, Eviction::Lfu);
+    world.report_at(HERE, &[one("renewed", 16)], NOW - 20 * SECOND);
+    world.report_at(HERE, &[one("hit", 16)], NOW - 10 * SECOND);
+    world.deliver(HERE, &["hit"], &[("r", 0)]);
+    world.report(HERE, &[one("renewed", 16)]);
+    for (now, removed) in [
+        (NOW - 20 * SECOND + TTL, 0),
+        (NOW - 10 * SECOND + TTL - 1, 0),
+        (NOW - 10 * SECOND + TTL, 1),
+        (NOW + TTL, 1),
+    ] {
+        assert_eq!(world.sweep(now), removed, "{now}");
+    }
+}
+
+#[test]
+fn a_shorter_ttl_holds_for_what_is_there() {
+    let world = World::new();
+    world.report(HERE, &[one("a", 16)]);
+    assert_eq!(world.sweep(NOW + SECOND), 0);
+    let short = TenantSettings { ttl_ns: SECOND, ..TenantSettings::default() };
+    world.0.set_tenant_settings(short, HashMap::new());
+    assert_eq!(world.sweep(NOW + SECOND), 1);
 }
 
 #[test]

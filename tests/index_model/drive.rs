@@ -12,7 +12,8 @@ use icache::model::{
     Timestamp,
 };
 
-use crate::model::{Model, Seen, SeenHolder};
+use crate::ask::{Seen, SeenHolder};
+use crate::model::Model;
 use crate::op::{
     At, ENTRY_BLOCKS, Event, H, ID_BYTES, Input, Lookup, Name, Op, Prefix, Report, Settings, Setup, Step,
 };
@@ -55,7 +56,11 @@ impl Pair {
             Op::Step(step) => self.step(*step),
             Op::Policies { default, of } => self.policies(*default, of)?,
             Op::Lookup(lookup) => self.lookup(lookup)?,
-            Op::Deliver(bits) => self.deliver(*bits),
+            Op::Deliver { bits, times } => {
+                for _ in 0..*times {
+                    self.deliver(*bits);
+                }
+            }
             Op::State { tenant, model } => self.state(tenant, model)?,
         }
         same("entries", &self.index.entries(), &self.model.entries())

@@ -3,7 +3,9 @@
 //! Each run is one seed, so that it is the same everywhere. `INDEX_MODEL_SEED` (a number) adds to the seeds and
 //! `INDEX_MODEL_CASES` replaces the number of sequences a run has. A failure prints the shrunk sequence.
 
+mod ask;
 mod drive;
+mod make;
 mod model;
 mod op;
 
@@ -14,15 +16,18 @@ use icache::model::Eviction;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
 use crate::drive::Pair;
-use crate::op::{Adapters, Lean, Op, SECOND, Setup, ops, setup};
+use crate::make::{Adapters, Lean, ops, setup};
+use crate::op::{Op, SECOND, Setup};
 
 const NO_QUOTA: u64 = u64::MAX;
 const TTLS: &[i64] = &[40 * SECOND, 90 * SECOND, 300 * SECOND, 1];
 /// Sequences in a run, and the most operations of one; on average it has half of them.
 const CASES: u32 = 110;
 const OPS: usize = 1_000;
-/// Operations that a run has at least: six runs make 240,000.
-const OPS_OF_RUN: usize = 40_000;
+/// The same where each report is long.
+const LONG_OPS: usize = 200;
+/// Operations that a run has at least, those of long reports left out: five runs make 225,000.
+const OPS_OF_RUN: usize = 45_000;
 
 #[test]
 fn a_roomy_index_agrees_with_the_model() {
@@ -107,13 +112,17 @@ fn agrees(seed: u64, lean: Lean) {
     // A sequence of hundreds of operations needs more than the usual steps to become short.
     let config = Config { cases, failure_persistence: None, max_shrink_iters: 50_000, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
+    let (most, least) = match lean.adapters {
+        Adapters::Few => (OPS, OPS_OF_RUN),
+        Adapters::Many => (LONG_OPS, 0),
+    };
     let done = Cell::new(0);
-    let outcome = runner.run(&(setup(lean), ops(lean, OPS)), |(setup, ops)| {
+    let outcome = runner.run(&(setup(lean), ops(lean, most)), |(setup, ops)| {
         done.set(done.get() + ops.len());
         run(setup, &ops).map_err(TestCaseError::fail)
     });
     match outcome {
-        Ok(()) => assert!(done.get() >= OPS_OF_RUN || cases < CASES, "{} operations are too few", done.get()),
+        Ok(()) => assert!(done.get() >= least || cases < CASES, "{} operations are too few", done.get()),
         Err(TestError::Fail(reason, (setup, ops))) => {
             panic!("{}", shown(seed, reason.message(), setup, &ops))
         }
