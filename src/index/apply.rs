@@ -29,25 +29,43 @@ impl Index {
             return applied;
         }
         let at = not_later(update.at, now);
+        if update.stats.is_some_and(|stats| stats.client_version.len() > self.limits.id_bytes) {
+            applied.dropped.push(DropCause::LongVersion);
+        }
         if !self.apply_member(update, at, now) {
             applied.dropped.push(DropCause::TooManyReplicas);
             return applied;
         }
-        if update.scheme.is_empty() {
-            if !update.prefixes.is_empty() {
-                applied.dropped.push(DropCause::MissingScheme);
-            }
-            return applied;
-        }
+        // Everything is checked before the first section begins: lookups never wait for it.
+        let sound = self.sound_entries(update, &mut applied.dropped);
         let mut writer = Writer { index: self, update, at, now, section: None, target: None };
-        for entry in &update.prefixes {
-            match check_entry(entry, &self.limits) {
-                Ok(()) => writer.store(entry, &mut applied),
-                Err(cause) => applied.dropped.push(cause),
-            }
+        for entry in sound {
+            writer.store(entry, &mut applied);
         }
         writer.end();
         applied
+    }
+
+    /// The entries that can be stored; why each of the others cannot.
+    fn sound_entries<'a, 'b>(
+        &self,
+        update: &'a StateUpdate<'b>,
+        dropped: &mut Vec<DropCause>,
+    ) -> Vec<&'a PrefixEntry<'b>> {
+        if update.scheme.is_empty() {
+            dropped.extend(update.prefixes.iter().map(|_| DropCause::MissingScheme));
+            return Vec::new();
+        }
+        let mut blocks_left = self.limits.request_blocks;
+        let sound = update.prefixes.iter().filter(|entry| {
+            let blocks = entry.block_hashes.len().max(1);
+            let checked = check_entry(entry, &self.limits).and_then(|()| {
+                blocks_left.checked_sub(blocks).ok_or(DropCause::TooManyBlocks).map(|left| blocks_left = left)
+            });
+            dropped.extend(checked.err());
+            checked.is_ok()
+        });
+        sound.collect()
     }
 
     /// Liveness and statistics; whether the index takes the replica.

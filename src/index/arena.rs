@@ -9,7 +9,8 @@ const SEGMENT: usize = 1 << SEGMENT_BITS;
 #[derive(Debug)]
 pub(super) struct Arena<T> {
     segments: Vec<Vec<T>>,
-    free: Vec<u32>,
+    /// Free positions, in segments too.
+    free: Vec<Vec<u32>>,
     len: usize,
 }
 
@@ -39,7 +40,7 @@ impl<T> Arena<T> {
     /// Stores `item` and returns its position. The index caps what it holds below 2^32 - 1.
     pub(super) fn insert(&mut self, item: T) -> u32 {
         self.len += 1;
-        if let Some(at) = self.free.pop() {
+        if let Some(at) = self.take_free() {
             self[at] = item;
             return at;
         }
@@ -53,12 +54,30 @@ impl<T> Arena<T> {
     }
 }
 
+impl<T> Arena<T> {
+    fn take_free(&mut self) -> Option<u32> {
+        let last = self.free.last_mut()?;
+        let at = last.pop();
+        if last.is_empty() {
+            self.free.pop();
+        }
+        at
+    }
+}
+
 impl<T: Default> Arena<T> {
     /// Takes the item at `at` out and frees the position.
     pub(super) fn remove(&mut self, at: u32) -> T {
         self.len -= 1;
         let item = std::mem::take(&mut self[at]);
-        self.free.push(at);
+        match self.free.last_mut() {
+            Some(last) if last.len() < SEGMENT => last.push(at),
+            _ => {
+                let mut segment = Vec::with_capacity(SEGMENT);
+                segment.push(at);
+                self.free.push(segment);
+            }
+        }
         item
     }
 }

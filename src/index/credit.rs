@@ -8,6 +8,9 @@ use super::{Index, Section};
 use crate::decision::{Input, Query};
 use crate::model::ReplicaId;
 
+/// Hits that an entry counts at most, so that the number of lanes to look at for a victim is bounded.
+const MAX_HITS: u32 = 255;
+
 /// Hashes with their places in the chain.
 type Hashes<'a> = SmallVec<[(&'a [u8], usize); 64]>;
 
@@ -23,7 +26,12 @@ impl Index {
         }
         let most = delivered.iter().map(|(_, blocks)| *blocks).max().unwrap_or(0) as usize;
         let mut hashes: Hashes<'_> = match query.input {
-            Input::Chain { hashes, .. } => hashes.list().iter().take(most).zip(0..).collect(),
+            // A block without tokens contributed nothing.
+            Input::Chain { hashes, counts } => {
+                let list = hashes.list();
+                let run = list.iter().take(most).zip(0..);
+                run.filter(|(_, at)| counts.get(*at) > 0).collect()
+            }
             Input::Exact(hash) => Hashes::from_slice(&[(hash.as_bytes(), 0)]),
             Input::Nothing => return,
         };
@@ -38,40 +46,44 @@ impl Index {
         // A chain that names a hash twice made one access to its entry; the first place lies in the most runs.
         let mut seen = HashSet::with_capacity(hashes.len());
         hashes.retain(|(hash, _)| seen.insert(*hash));
-        let mut at = 0;
-        while at < hashes.len() {
-            let mut section = self.section();
-            while at < hashes.len() && !section.is_full() {
-                credit_block(&mut section, query, hashes[at], delivered);
-                at += 1;
+        let mut section = self.section();
+        for (hash, at) in hashes {
+            let mut key = find(&section, query, hash);
+            for (replica, blocks) in delivered {
+                if section.is_full() {
+                    section.end();
+                    section = self.section();
+                    key = find(&section, query, hash);
+                }
+                let is_in_run = matches!(query.input, Input::Exact(_)) || at < *blocks as usize;
+                if let Some(key) = key.filter(|_| is_in_run) {
+                    credit_entry(&mut section, key, replica);
+                }
             }
-            section.end();
+            if let Some(key) = key {
+                section.mark_hot(key);
+            }
         }
+        section.end();
     }
 }
 
-fn credit_block(
-    section: &mut Section<'_>,
-    query: &Query<'_>,
-    (hash, at): (&[u8], usize),
-    delivered: &[(&ReplicaId, u32)],
-) {
-    let Some(partition) = partition(section, query) else { return };
-    let Some(key) = section.find_key(partition, hash) else { return };
-    section.mark_hot(key);
-    let is_exact = matches!(query.input, Input::Exact(_));
-    let scope = section.domains[section.partitions[partition].domain].scope;
-    for (replica, blocks) in delivered {
-        if !is_exact && at >= *blocks as usize {
-            continue;
-        }
-        let Some(member) = section.scopes[scope].members.get(*replica).copied() else { continue };
-        let holders = &section.keys[key].holders;
-        let Ok(place) = holders.binary_search_by_key(&member, |holding| holding.member) else { continue };
-        let entry = holders[place].entry;
-        let (hits, last_seen_ns) = (section.entries[entry].hits, section.entries[entry].last_seen_ns);
-        section.relane(entry, hits.saturating_add(1), last_seen_ns);
+/// One access to the replica's entry of `key`, where it still has one.
+fn credit_entry(section: &mut Section<'_>, key: u32, replica: &ReplicaId) {
+    section.work += 1;
+    let scope = section.domains[section.partitions[section.keys[key].partition].domain].scope;
+    let Some(member) = section.scopes[scope].members.get(replica).copied() else { return };
+    let holders = &section.keys[key].holders;
+    let Ok(place) = holders.binary_search_by_key(&member, |holding| holding.member) else { return };
+    let entry = holders[place].entry;
+    let (hits, last_seen_ns) = (section.entries[entry].hits, section.entries[entry].last_seen_ns);
+    if hits < MAX_HITS {
+        section.relane(entry, hits + 1, last_seen_ns);
     }
+}
+
+fn find(state: &State, query: &Query<'_>, hash: &[u8]) -> Option<u32> {
+    state.find_key(partition(state, query)?, hash)
 }
 
 fn partition(state: &State, query: &Query<'_>) -> Option<u32> {

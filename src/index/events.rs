@@ -1,6 +1,5 @@
 //! Events.
 
-use super::arena::NONE;
 use super::ingest::check_event;
 use super::state::State;
 use super::{DropCause, Index};
@@ -22,8 +21,8 @@ impl Index {
             return EventApplied { removed: 0, dropped: Some(cause) };
         }
         match event.kind {
-            EventKind::PrefixEvicted => EventApplied { removed: self.evict(event, now), dropped: None },
-            EventKind::AllCleared => EventApplied { removed: self.clear(event, now), dropped: None },
+            EventKind::PrefixEvicted => EventApplied { removed: self.evict(event), dropped: None },
+            EventKind::AllCleared => EventApplied { removed: self.clear(event), dropped: None },
             EventKind::ReplicaUpdated => {
                 let mut section = self.section();
                 let scope = section.ensure_scope(event.tenant, event.model);
@@ -38,10 +37,9 @@ impl Index {
 
     /// Removes the replica from the hash in one partition or in all. Costs the partitions of the scope that are asked
     /// one by one, a constant number, and the keys of that very hash in the others.
-    fn evict(&self, event: &CacheEvent<'_>, now: Timestamp) -> u64 {
+    fn evict(&self, event: &CacheEvent<'_>) -> u64 {
         let mut section = self.section();
         let Some(member) = find_member(&section, event) else { return 0 };
-        section.hear(member, now);
         let scope = section.members[member].scope;
         let mut removed = 0;
         for partition in section.scopes[scope].asked.clone() {
@@ -68,35 +66,30 @@ impl Index {
         removed
     }
 
-    /// Removes what the replica held when the event came, and its statistics.
-    fn clear(&self, event: &CacheEvent<'_>, now: Timestamp) -> u64 {
-        let mut left = None;
-        let mut removed = 0;
-        loop {
-            let mut section = self.section();
-            let Some(member) = find_member(&section, event) else { return removed };
-            if left.is_none() {
-                section.hear(member, now);
-                section.members[member].stats = None;
-            }
-            // Entries reported while this runs stand at the end of the list and are not counted.
-            let remaining = left.get_or_insert(section.members[member].entries);
-            while *remaining > 0 && !section.is_full() {
-                let first = section.members[member].first;
-                if first == NONE {
-                    *remaining = 0;
-                    break;
-                }
-                section.remove_entry(first);
-                *remaining -= 1;
-                removed += 1;
-            }
-            let is_done = *remaining == 0;
-            section.end();
-            if is_done {
-                return removed;
-            }
+    /// Removes what the replica held when the event came, and its statistics: from lookups at once, from memory in
+    /// bounded sections. What it reports meanwhile stays.
+    fn clear(&self, event: &CacheEvent<'_>) -> u64 {
+        let mut section = self.section();
+        let Some(member) = find_member(&section, event) else { return 0 };
+        section.members[member].stats = None;
+        let held = section.members[member].entries;
+        if held > 0 {
+            section.supersede(member);
         }
+        let mut removed = 0;
+        // A sweep or an eviction between two sections may take the last entry, and the position with it.
+        while section.members[member].replica.is_none() && section.members[member].entries > 0 {
+            if section.is_full() {
+                section.end();
+                section = self.section();
+                continue;
+            }
+            let first = section.members[member].first;
+            section.remove_entry(first);
+            removed += 1;
+        }
+        section.end();
+        removed
     }
 }
 

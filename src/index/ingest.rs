@@ -33,9 +33,10 @@ drop_causes! {
     LongId "long_id" "an id is over its limit of bytes";
     MissingScheme "missing_scheme" "hash_scheme is empty, so the prefixes cannot be told from those of other engines";
     ListsDisagree "lists_disagree" "block_hashes and block_token_counts differ in length";
-    TooManyBlocks "too_many_blocks" "an entry has more blocks than one may have";
+    TooManyBlocks "too_many_blocks" "an entry, or the update up to it, has more blocks than one may have";
     EmptyHash "empty_hash" "a hash is empty";
     LongHash "long_hash" "a hash is over its limit of bytes";
+    LongVersion "long_version" "client_version is over its limit of bytes";
     NegativeCount "negative_count" "a token count is negative";
     TooManyReplicas "too_many_replicas" "there are as many replicas as the index takes";
 }

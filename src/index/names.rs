@@ -46,6 +46,8 @@ pub(super) struct Scope {
     pub(super) members: HashMap<ReplicaId, u32>,
     pub(super) keys: u64,
     pub(super) entries: u64,
+    /// Members with entries.
+    pub(super) serving: u64,
     pub(super) hot: HotKeys,
     /// Its partitions whose keys are not listed among the twins.
     pub(super) asked: SmallVec<[u32; 2]>,
@@ -78,6 +80,7 @@ pub(super) struct Partition {
 #[derive(Debug)]
 pub(super) struct Member {
     pub(super) scope: u32,
+    /// `None` for a member that was cleared: its entries are on their way out, and no lookup sees them.
     pub(super) replica: Option<ReplicaId>,
     pub(super) entries: u64,
     /// First and last of its entries, oldest insertion first.
@@ -102,6 +105,12 @@ impl Default for Member {
             idle_since: None,
         }
     }
+}
+
+/// Bytes that a name takes beside its level's slot: its text, and a place in the map of the level above.
+pub(super) fn name_bytes<T>(name: &str) -> u64 {
+    const MAP_PLACE: usize = 2 * size_of::<usize>() + size_of::<u64>();
+    (size_of::<T>() + 2 * size_of::<usize>() + name.len() + MAP_PLACE) as u64
 }
 
 /// Statistics of a member, cleaned.

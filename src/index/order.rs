@@ -39,6 +39,9 @@ impl Default for Bucket {
     }
 }
 
+/// Bytes of one time in an order: its bucket, and its share of a tree's node, which is two thirds full on average.
+const BUCKET_BYTES: u64 = (size_of::<Bucket>() + (size_of::<i64>() + size_of::<u32>()) * 3 / 2) as u64;
+
 /// Positions of an arena's items, by time.
 #[derive(Debug, Default)]
 pub(super) struct Order {
@@ -51,14 +54,14 @@ impl Order {
         self.by_time.is_empty()
     }
 
-    /// Adds `item` at `at_ns`, before all others of that time.
-    pub(super) fn insert<T: Linked>(&mut self, items: &mut Arena<T>, item: u32, at_ns: i64) {
-        let bucket = match self.by_time.get(&at_ns) {
-            Some(bucket) => *bucket,
+    /// Adds `item` at `at_ns`, before all others of that time. Returns the bytes that this takes.
+    pub(super) fn insert<T: Linked>(&mut self, items: &mut Arena<T>, item: u32, at_ns: i64) -> u64 {
+        let (bucket, bytes) = match self.by_time.get(&at_ns) {
+            Some(bucket) => (*bucket, 0),
             None => {
                 let bucket = self.buckets.insert(Bucket { at_ns, head: NONE });
                 self.by_time.insert(at_ns, bucket);
-                bucket
+                (bucket, BUCKET_BYTES)
             }
         };
         let next = std::mem::replace(&mut self.buckets[bucket].head, item);
@@ -66,23 +69,26 @@ impl Order {
             items[next].links_mut().previous = item;
         }
         *items[item].links_mut() = Links { bucket, previous: NONE, next };
+        bytes
     }
 
-    /// Removes `item`.
-    pub(super) fn remove<T: Linked>(&mut self, items: &mut Arena<T>, item: u32) {
+    /// Removes `item`. Returns the bytes that this frees.
+    pub(super) fn remove<T: Linked>(&mut self, items: &mut Arena<T>, item: u32) -> u64 {
         let Links { bucket, previous, next } = std::mem::take(items[item].links_mut());
         if next != NONE {
             items[next].links_mut().previous = previous;
         }
         if previous != NONE {
             items[previous].links_mut().next = next;
-            return;
+            return 0;
         }
         self.buckets[bucket].head = next;
-        if next == NONE {
-            let Bucket { at_ns, .. } = self.buckets.remove(bucket);
-            self.by_time.remove(&at_ns);
+        if next != NONE {
+            return 0;
         }
+        let Bucket { at_ns, .. } = self.buckets.remove(bucket);
+        self.by_time.remove(&at_ns);
+        BUCKET_BYTES
     }
 
     /// The first to go, and its time.

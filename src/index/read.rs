@@ -84,11 +84,20 @@ struct Run {
 
 type Runs = SmallVec<[Run; 16]>;
 
+fn fresh_entries(state: &State, key: u32, fresh: Fresh) -> impl Iterator<Item = &Entry> {
+    let entries = state.keys[key].holders.iter().map(|holding| &state.entries[holding.entry]);
+    entries.filter(move |entry| fresh.holds(entry))
+}
+
+/// Whether the entry's replica still stands for it; one that was cleared does not.
+fn counts(state: &State, entry: &Entry) -> bool {
+    state.members[entry.member].replica.is_some()
+}
+
 fn exact_runs(state: &State, partition: u32, hash: &[u8], fresh: Fresh) -> Runs {
     let Some(key) = state.find_key(partition, hash) else { return Runs::new() };
-    let entries = state.keys[key].holders.iter().map(|holding| &state.entries[holding.entry]);
-    entries
-        .filter(|entry| fresh.holds(entry))
+    fresh_entries(state, key, fresh)
+        .filter(|entry| counts(state, entry))
         .map(|entry| Run {
             member: entry.member,
             blocks: 0,
@@ -105,7 +114,7 @@ fn chain_runs(
     state: &State,
     partition: u32,
     hashes: HashList<'_>,
-    counts: ChainCounts<'_>,
+    token_counts: ChainCounts<'_>,
     fresh: Fresh,
 ) -> Runs {
     let mut live = Runs::new();
@@ -113,15 +122,10 @@ fn chain_runs(
     let mut tokens = 0_i32;
     for (at, hash) in hashes.iter().enumerate() {
         let Some(key) = state.find_key(partition, hash) else { break };
-        tokens = tokens.saturating_add(counts.get(at));
-        let mut entries = state.keys[key]
-            .holders
-            .iter()
-            .map(|holding| &state.entries[holding.entry])
-            .filter(|entry| fresh.holds(entry))
-            .peekable();
+        tokens = tokens.saturating_add(token_counts.get(at));
+        let mut entries = fresh_entries(state, key, fresh).peekable();
         if at == 0 {
-            live.extend(entries.map(|entry| Run {
+            live.extend(entries.filter(|entry| counts(state, entry)).map(|entry| Run {
                 member: entry.member,
                 blocks: 1,
                 tokens,

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Index;
+use super::names::Stats;
 use super::state::State;
-use crate::model::{ModelId, PROBE_TENANT, TenantId};
+use crate::model::PROBE_TENANT;
 
 /// State of the replicas of one (tenant, model), or of all that a filter admits.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -69,51 +70,55 @@ pub struct DomainFacts {
 /// Names that one fact lists at most.
 const NAMES: usize = 10_000;
 
+/// Positions that one read looks at, so that no lookup waits long behind it.
+const SLOTS_PER_READ: u32 = 256;
+
 impl Index {
     /// Replicas and summary of what `tenant` and `model` admit; an empty name admits all, the reserved tenant nothing.
+    /// Parts may be some milliseconds apart.
     pub fn cache_state(&self, tenant: &str, model: &str) -> CacheState {
         let mut found = CacheState::default();
         if tenant == PROBE_TENANT {
             return found;
         }
-        let state = self.state.read();
-        for scope in scopes(&state, tenant, model) {
-            let scope = &state.scopes[scope];
-            found.total_prefixes += scope.keys;
-            found.hot_prefixes += scope.hot.count(state.epoch);
-            for (replica, member) in &scope.members {
-                let Some(stats) = &state.members[*member].stats else { continue };
-                found.replicas.push(ReplicaState {
-                    replica: replica.as_str().to_owned(),
-                    cache_memory_bytes: stats.cache_memory_bytes,
-                    hit_rate: stats.seen.hit_rate,
-                    pressure: stats.seen.pressure,
-                    client_version: stats.client_version.as_ref().to_owned(),
-                    t2_hit_tokens: stats.t2_hit_tokens,
-                    t2_query_tokens: stats.t2_query_tokens,
-                });
-            }
-        }
-        found.replicas.sort_by(|a, b| a.replica.cmp(&b.replica));
-        found
+        self.each_slot(
+            |state| state.scopes.slots(),
+            |state, at| {
+                if admits(state, at, tenant, model) {
+                    found.total_prefixes += state.scopes[at].keys;
+                    found.hot_prefixes += state.scopes[at].hot.count(state.epoch);
+                }
+            },
+        );
+        let mut replicas = Vec::new();
+        self.each_slot(
+            |state| state.members.slots(),
+            |state, at| {
+                let member = &state.members[at];
+                let (Some(replica), Some(stats)) = (&member.replica, &member.stats) else { return };
+                if admits(state, member.scope, tenant, model) {
+                    replicas.push(replica_state(replica.as_str(), stats));
+                }
+            },
+        );
+        replicas.sort_by(|a, b| a.replica.cmp(&b.replica));
+        CacheState { replicas, ..found }
     }
 
-    /// Sizes at this instant.
+    /// Sizes; those of different models may be some milliseconds apart.
     pub fn gauges(&self) -> IndexGauges {
+        let mut gauges = IndexGauges::default();
+        self.each_slot(
+            |state| state.scopes.slots(),
+            |state, at| {
+                let scope = &state.scopes[at];
+                let Some(model) = &scope.model else { return };
+                *gauges.keys_by_model.entry(model.as_str().to_owned()).or_default() += scope.keys;
+                *gauges.replicas_by_model.entry(model.as_str().to_owned()).or_default() += scope.serving;
+            },
+        );
         let state = self.state.read();
-        let mut gauges = IndexGauges {
-            entries: state.entries.len() as u64,
-            memory_bytes: state.memory_bytes(),
-            ..IndexGauges::default()
-        };
-        for scope in scopes(&state, "", "") {
-            let scope = &state.scopes[scope];
-            let Some(model) = &scope.model else { continue };
-            let serving = scope.members.values().filter(|member| state.members[**member].entries > 0).count();
-            *gauges.keys_by_model.entry(model.as_str().to_owned()).or_default() += scope.keys;
-            *gauges.replicas_by_model.entry(model.as_str().to_owned()).or_default() += serving as u64;
-        }
-        gauges
+        IndexGauges { entries: state.entries.len() as u64, memory_bytes: state.memory_bytes(), ..gauges }
     }
 
     /// Replica entries held.
@@ -121,52 +126,101 @@ impl Index {
         self.state.read().entries.len() as u64
     }
 
-    /// What an explanation of a lookup under these keys can add.
+    /// What an explanation of a lookup under these keys can add; parts may be some milliseconds apart.
     pub fn facts(&self, tenant: &str, model: &str, scheme: &str) -> DomainFacts {
-        let state = self.state.read();
         let mut facts = DomainFacts::default();
-        let with_entries = state.tenant_by_id.iter().filter(|(_, at)| state.tenants[**at].entries > 0);
-        facts.tenants = listed(with_entries.map(|(id, _)| id.as_str()));
-        let Some(tenant) = state.tenant_by_id.get(tenant) else { return facts };
-        let scopes = &state.tenants[*tenant].scopes;
-        let with_entries = scopes.iter().filter(|(_, at)| state.scopes[**at].entries > 0);
-        facts.models = listed(with_entries.map(|(id, _)| id.as_str()));
-        let Some(scope) = scopes.get(model) else { return facts };
-        let domains = &state.scopes[*scope].domains;
-        facts.schemes = listed(domains.keys().map(|id| id.as_str()));
-        let Some(domain) = domains.get(scheme) else { return facts };
-        let domain = &state.domains[*domain];
-        facts.keys = domain.keys;
-        facts.replicas = domain.roster.len() as u64;
-        facts.adapters = listed(domain.partitions.keys().map(|id| id.as_str()).filter(|id| !id.is_empty()));
-        facts
-    }
-}
-
-fn listed<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut names: Vec<String> = names.take(NAMES).map(str::to_owned).collect();
-    names.sort_unstable();
-    names
-}
-
-/// Scopes that `tenant` and `model` admit, by tenant and model; an empty name admits all.
-fn scopes(state: &State, tenant: &str, model: &str) -> Vec<u32> {
-    let mut tenants: Vec<(&TenantId, &u32)> = if tenant.is_empty() {
-        state.tenant_by_id.iter().collect()
-    } else {
-        state.tenant_by_id.get_key_value(tenant).into_iter().collect()
-    };
-    tenants.sort_unstable();
-    let mut found = Vec::new();
-    for (_, tenant) in tenants {
-        let scopes = &state.tenants[*tenant].scopes;
+        self.each_slot(
+            |state| state.tenants.slots(),
+            |state, at| {
+                let held = &state.tenants[at];
+                list(&mut facts.tenants, held.id.as_ref().filter(|_| held.entries > 0).map(|id| id.as_str()));
+            },
+        );
+        if tenant.is_empty() {
+            return sorted(facts);
+        }
+        self.each_slot(
+            |state| state.scopes.slots(),
+            |state, at| {
+                let held = &state.scopes[at];
+                if held.entries > 0 && admits(state, at, tenant, "") {
+                    list(&mut facts.models, held.model.as_ref().map(|id| id.as_str()));
+                }
+            },
+        );
         if model.is_empty() {
-            let mut all: Vec<(&ModelId, &u32)> = scopes.iter().collect();
-            all.sort_unstable();
-            found.extend(all.into_iter().map(|(_, scope)| *scope));
-        } else {
-            found.extend(scopes.get(model));
+            return sorted(facts);
+        }
+        self.each_slot(
+            |state| state.partitions.slots(),
+            |state, at| {
+                let partition = &state.partitions[at];
+                let (Some(adapter), true) = (&partition.adapter, partition.keys > 0) else { return };
+                let domain = &state.domains[partition.domain];
+                if !admits(state, domain.scope, tenant, model) {
+                    return;
+                }
+                let Some(held) = &domain.scheme else { return };
+                list(&mut facts.schemes, Some(held.as_str()));
+                if held.as_str() == scheme {
+                    list(&mut facts.adapters, Some(adapter.as_str()).filter(|id| !id.is_empty()));
+                    facts.keys += partition.keys;
+                    facts.replicas = domain.roster.len() as u64;
+                }
+            },
+        );
+        sorted(facts)
+    }
+
+    /// Looks at all positions of an arena, in short reads.
+    fn each_slot(&self, slots: impl Fn(&State) -> u32, mut look: impl FnMut(&State, u32)) {
+        let mut next = 0;
+        loop {
+            let state = self.state.read();
+            let end = slots(&state);
+            if next >= end {
+                return;
+            }
+            let until = end.min(next + SLOTS_PER_READ);
+            (next..until).for_each(|at| look(&state, at));
+            next = until;
         }
     }
-    found
+}
+
+fn sorted(mut facts: DomainFacts) -> DomainFacts {
+    for names in [&mut facts.tenants, &mut facts.models, &mut facts.schemes, &mut facts.adapters] {
+        names.sort_unstable();
+        names.dedup();
+    }
+    facts
+}
+
+fn replica_state(replica: &str, stats: &Stats) -> ReplicaState {
+    ReplicaState {
+        replica: replica.to_owned(),
+        cache_memory_bytes: stats.cache_memory_bytes,
+        hit_rate: stats.seen.hit_rate,
+        pressure: stats.seen.pressure,
+        client_version: stats.client_version.as_ref().to_owned(),
+        t2_hit_tokens: stats.t2_hit_tokens,
+        t2_query_tokens: stats.t2_query_tokens,
+    }
+}
+
+/// Adds a name, unless there are enough or it was the last one added.
+fn list(names: &mut Vec<String>, name: Option<&str>) {
+    let Some(name) = name else { return };
+    if names.len() < NAMES && names.last().is_none_or(|last| last != name) {
+        names.push(name.to_owned());
+    }
+}
+
+/// Whether the scope at `at` is of `tenant` and `model`; an empty name admits all.
+fn admits(state: &State, at: u32, tenant: &str, model: &str) -> bool {
+    let scope = &state.scopes[at];
+    let Some(held_model) = &scope.model else { return false };
+    let held_tenant = state.tenants[scope.tenant].id.as_ref();
+    (model.is_empty() || held_model.as_str() == model)
+        && (tenant.is_empty() || held_tenant.is_some_and(|id| id.as_str() == tenant))
 }

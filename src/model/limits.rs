@@ -7,7 +7,7 @@ pub struct Limits {
     pub id_bytes: usize,
     /// Bytes of one hash.
     pub hash_bytes: usize,
-    /// Blocks in one request or one prefix entry.
+    /// Blocks in one request, and in one update over all its entries.
     pub request_blocks: usize,
     /// Token ids in one request.
     pub request_tokens: usize,

@@ -152,7 +152,7 @@ fn without_a_scheme_prefixes_are_dropped_and_statistics_kept() {
     let stats = ReplicaStats { hit_rate: 0.5, ..ReplicaStats::default() };
     let applied =
         world.update(At { scheme: "", ..HERE }, &[one("b", 1), one("c", 1)], Some(stats), None, NOW);
-    assert_eq!((applied.dropped, applied.blocks), (vec![DropCause::MissingScheme], 0));
+    assert_eq!((applied.dropped, applied.blocks), (vec![DropCause::MissingScheme; 2], 0));
     assert_eq!((world.0.entries(), world.warm(HERE)), (1, vec![(0.5, NOW)]));
 }
 

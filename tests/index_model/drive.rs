@@ -15,7 +15,7 @@ use icache::model::{
 use crate::ask::{Seen, SeenHolder};
 use crate::model::Model;
 use crate::op::{
-    At, ENTRY_BLOCKS, Event, H, ID_BYTES, Input, Lookup, Name, Op, Prefix, Report, Settings, Setup, Step,
+    At, Event, H, ID_BYTES, Input, Lookup, Name, Op, Prefix, Report, Settings, Setup, Step, UPDATE_BLOCKS,
 };
 
 /// What differs, or nothing.
@@ -37,7 +37,7 @@ impl Pair {
             max_replicas_per_scope: setup.replicas_per_scope,
             max_replica_records: setup.replica_records,
             forget_replica_after_ns: setup.forget_after,
-            limits: Limits { id_bytes: ID_BYTES, request_blocks: ENTRY_BLOCKS, ..Limits::default() },
+            limits: Limits { id_bytes: ID_BYTES, request_blocks: UPDATE_BLOCKS, ..Limits::default() },
             default_settings: settings(setup.default),
             ..IndexConfig::default()
         });

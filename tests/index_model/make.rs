@@ -6,7 +6,7 @@ use proptest::sample::select;
 
 use crate::op::{
     At, ENTRY_BLOCKS, Event, H, Input, LONG_NAME, Lookup, Name, Op, Prefix, Report, SECOND, Settings, Setup,
-    Stats, Step,
+    Stats, Step, UPDATE_BLOCKS,
 };
 
 const TENANTS: &[Name] = &["t1", "t2", "t3"];
@@ -189,8 +189,8 @@ fn spoil(prefix: &mut Prefix, flaw: Flaw) {
             *prefix = Prefix { hash: H::EMPTY, blocks: vec![], counts: vec![], ..prefix.clone() };
         }
         Flaw::TooManyBlocks => {
-            prefix.blocks = vec![H(0); ENTRY_BLOCKS + 1];
-            prefix.counts = vec![1; ENTRY_BLOCKS + 1];
+            prefix.blocks = vec![H(0); UPDATE_BLOCKS + 1];
+            prefix.counts = vec![1; UPDATE_BLOCKS + 1];
         }
         Flaw::LongAdapter => prefix.adapter = LONG_NAME,
     }

@@ -11,7 +11,7 @@ use icache::index::{DropCause, EvictionCounts, ReplicaState, Swept};
 use icache::model::{EventKind, Eviction, PROBE_TENANT, Tier, Timestamp};
 
 use crate::op::{
-    ENTRY_BLOCKS, Event, H, ID_BYTES, Input, Lookup, Name, Prefix, Report, SECOND, Settings, Setup,
+    Event, H, ID_BYTES, Input, Lookup, Name, Prefix, Report, SECOND, Settings, Setup, UPDATE_BLOCKS,
 };
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -121,20 +121,28 @@ impl Model {
         }
         // A report without a time is of now, and none is later than the server's clock.
         let at = at.unwrap_or(now).min(now);
+        if report.stats.is_some_and(|stats| stats.version.len() > ID_BYTES) {
+            outcome.dropped.push(vec![DropCause::LongVersion]);
+        }
         if !self.hear(report.replica, report.tenant, report.model, now) {
             outcome.dropped.push(vec![DropCause::TooManyReplicas]);
             return outcome;
         }
         self.take_stats(report, at);
         if report.scheme.is_empty() {
-            if !report.prefixes.is_empty() {
-                outcome.dropped.push(vec![DropCause::MissingScheme]);
-            }
+            outcome.dropped.extend(report.prefixes.iter().map(|_| vec![DropCause::MissingScheme]));
             return outcome;
         }
+        let mut blocks_left = UPDATE_BLOCKS;
         for prefix in &report.prefixes {
-            let causes = flaws(prefix);
+            let mut causes = flaws(prefix);
+            // A flawed entry takes nothing of the update's share; a hash without a chain is one block.
+            let blocks = prefix.blocks.len().max(1);
+            if causes.is_empty() && blocks > blocks_left {
+                causes.push(DropCause::TooManyBlocks);
+            }
             if causes.is_empty() {
+                blocks_left -= blocks;
                 self.take_prefix(report, prefix, at, now, &mut outcome);
             } else {
                 outcome.dropped.push(causes);
@@ -262,7 +270,6 @@ impl Model {
         };
         match event.kind {
             EventKind::PrefixEvicted => {
-                self.hear_of_known(event, now);
                 let removed = self.remove(|entry| {
                     of_replica(entry)
                         && entry.key.hash == hash
@@ -271,7 +278,6 @@ impl Model {
                 (removed, vec![])
             }
             EventKind::AllCleared => {
-                self.hear_of_known(event, now);
                 if let Some(replica) = self.replica_mut(replica, tenant, model) {
                     replica.stats = None;
                 }
@@ -282,13 +288,6 @@ impl Model {
                 (0, if is_taken { vec![] } else { vec![DropCause::TooManyReplicas] })
             }
             EventKind::PrefixAdded | EventKind::Unknown => (0, vec![]),
-        }
-    }
-
-    /// An eviction or a clearing is a sign of life of a replica that is known, and makes none known.
-    fn hear_of_known(&mut self, event: &Event, now: i64) {
-        if let Some(replica) = self.replica_mut(event.replica, event.tenant, event.model) {
-            replica.heard = replica.heard.max(now);
         }
     }
 
@@ -419,6 +418,10 @@ impl Model {
         };
         let is_exact = matches!(lookup.input, Input::Exact { .. });
         for (at, hash) in hashes.into_iter().enumerate() {
+            // A block without tokens contributed nothing.
+            if matches!(&lookup.input, Input::Chain { counts, .. } if counts[at] == 0) {
+                continue;
+            }
             for (replica, blocks) in delivered {
                 if !is_exact && at >= *blocks as usize {
                     continue;
@@ -433,7 +436,9 @@ impl Model {
                 }
                 credited.push((hash, replica));
                 let arrival = self.arrive();
-                if let Some(e) = self.entries.iter_mut().find(|e| e.key == name && e.replica == replica) {
+                // Hits are counted up to 255.
+                let countable = |e: &&mut Entry| e.key == name && e.replica == replica && e.hits < 255;
+                if let Some(e) = self.entries.iter_mut().find(countable) {
                     e.hits += 1;
                     e.arrival = arrival;
                 }
@@ -468,7 +473,7 @@ fn flaws(prefix: &Prefix) -> Vec<DropCause> {
     if prefix.blocks.len() != prefix.counts.len() {
         causes.push(DropCause::ListsDisagree);
     }
-    if prefix.blocks.len() > ENTRY_BLOCKS {
+    if prefix.blocks.len() > UPDATE_BLOCKS {
         causes.push(DropCause::TooManyBlocks);
     }
     let is_nothing = prefix.blocks.is_empty() && prefix.hash == H::EMPTY;

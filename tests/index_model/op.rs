@@ -13,6 +13,8 @@ pub type Name = &'static str;
 pub const ID_BYTES: usize = 30;
 /// Blocks that an entry may have in these tests.
 pub const ENTRY_BLOCKS: usize = 6;
+/// Blocks of one update that are taken.
+pub const UPDATE_BLOCKS: usize = 10;
 /// A second.
 pub const SECOND: i64 = 1_000_000_000;
 

@@ -1,0 +1,107 @@
+//! Who goes when there is too much: over the cap, over a quota; and when the sweep has to look at whom.
+
+use std::cmp::Reverse;
+
+use super::order::Order;
+use super::state::State;
+use super::{EvictionCounts, LFU_GRACE_NS};
+use crate::model::{Eviction, Timestamp};
+
+impl State {
+    /// Removes entries until the index is within its caps.
+    pub(super) fn enforce_caps(&mut self, now: Timestamp, evicted: &mut EvictionCounts) {
+        while self.entries.len() as u64 > self.config.max_entries
+            || self.memory_bytes() > self.config.max_memory_bytes
+        {
+            let Some((victim, eviction)) = self.victim(now) else { return };
+            self.remove_entry(victim);
+            match eviction {
+                Eviction::Lru => evicted.cap_lru += 1,
+                Eviction::Lfu => evicted.cap_lfu += 1,
+            }
+        }
+    }
+
+    /// The entry to go next: from the tenant with most entries, in that tenant's order.
+    fn victim(&mut self, now: Timestamp) -> Option<(u32, Eviction)> {
+        self.list_sizes();
+        let (_, _, tenant) = self.by_size.last()?;
+        let tenant = &self.tenants[*tenant];
+        let eviction = tenant.settings.eviction;
+        let mut seen = 0;
+        let lanes = tenant.lanes.values().inspect(|_| seen += 1).filter_map(Order::oldest);
+        let victim = match eviction {
+            Eviction::Lru => lanes.min_by_key(|(at_ns, _)| *at_ns),
+            Eviction::Lfu => {
+                let is_old = |at_ns: i64| now.as_ns().saturating_sub(at_ns) >= LFU_GRACE_NS;
+                let mut lanes = lanes.peekable();
+                let youngest_choice = lanes.peek().copied();
+                lanes.find(|(at_ns, _)| is_old(*at_ns)).or(youngest_choice)
+            }
+        };
+        self.work += seen;
+        victim.map(|(_, entry)| (entry, eviction))
+    }
+
+    pub(super) fn list_sizes(&mut self) {
+        while let Some(at) = self.resized.pop() {
+            self.work += 1;
+            let tenant = &mut self.tenants[at];
+            tenant.size_is_dirty = false;
+            let Some(id) = tenant.id.clone() else { continue };
+            let (old, new) = (tenant.listed_entries, tenant.entries);
+            tenant.listed_entries = new;
+            if old > 0 {
+                self.by_size.remove(&(old, Reverse(id.clone()), at));
+            }
+            if new > 0 {
+                self.by_size.insert((new, Reverse(id), at));
+            }
+        }
+    }
+
+    /// Removes the tenant's oldest keys until it is within its quota or `work` has reached `until`; how many went.
+    pub(super) fn enforce_quota(&mut self, tenant: u32, until: u64) -> u64 {
+        let mut removed = 0;
+        while self.work < until && self.is_over_quota(tenant) {
+            let Some((_, key)) = self.tenants[tenant].keys_by_age.oldest() else { break };
+            let Some(holding) = self.keys[key].holders.last() else { break };
+            let (entry, is_last) = (holding.entry, self.keys[key].holders.len() == 1);
+            self.remove_entry(entry);
+            removed += u64::from(is_last);
+        }
+        removed
+    }
+
+    /// Gives the tenant what the settings in force say of it.
+    pub(super) fn renew_settings(&mut self, at: u32) {
+        let Some(id) = &self.tenants[at].id else { return };
+        let settings = self.settings.get(id).copied().unwrap_or(self.config.default_settings);
+        let old = std::mem::replace(&mut self.tenants[at].settings, settings);
+        if old.ttl_ns != settings.ttl_ns && self.tenants[at].entries > 0 {
+            // The oldest entry is not looked for here: the next sweep finds the true time.
+            self.list_due(at, Some(i64::MIN));
+        }
+    }
+
+    pub(super) fn is_over_quota(&self, tenant: u32) -> bool {
+        self.tenants[tenant].keys > self.tenants[tenant].settings.max_keys
+    }
+
+    /// Lists the tenant for the sweep at or after `due_ns`, or for none.
+    pub(super) fn list_due(&mut self, tenant: u32, due_ns: Option<i64>) {
+        if let Some(listed) = std::mem::replace(&mut self.tenants[tenant].due_ns, due_ns) {
+            self.due.remove(&(listed, tenant));
+        }
+        if let Some(due_ns) = due_ns {
+            self.due.insert((due_ns, tenant));
+        }
+    }
+
+    /// The tenant has another number of entries.
+    pub(super) fn mark_resized(&mut self, tenant: u32) {
+        if !std::mem::replace(&mut self.tenants[tenant].size_is_dirty, true) {
+            self.resized.push(tenant);
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! How the named levels come and go: each name is interned when something below it comes, and dropped with the last of it.
+
+use std::sync::Arc;
+
+use super::names::{Domain, Member, Partition, Scope, Tenant, name_bytes};
+use super::state::State;
+use super::twins::ASKED_PARTITIONS;
+use crate::decision::Roster;
+use crate::model::{AdapterId, HashScheme, ModelId, ReplicaId, TenantId, Timestamp};
+
+impl State {
+    pub(super) fn ensure_scope(&mut self, tenant: &str, model: &str) -> u32 {
+        let tenant = match self.tenant_by_id.get(tenant) {
+            Some(tenant) => *tenant,
+            None => {
+                let id = TenantId::from(tenant);
+                let settings = self.settings.get(&id).copied().unwrap_or(self.config.default_settings);
+                self.heap_bytes += name_bytes::<Tenant>(tenant);
+                let at = self.tenants.insert(Tenant { id: Some(id.clone()), settings, ..Tenant::default() });
+                self.tenant_by_id.insert(id, at);
+                at
+            }
+        };
+        if let Some(scope) = self.tenants[tenant].scopes.get(model) {
+            return *scope;
+        }
+        let id = ModelId::from(model);
+        self.heap_bytes += name_bytes::<Scope>(model);
+        let scope = self.scopes.insert(Scope { tenant, model: Some(id.clone()), ..Scope::default() });
+        self.tenants[tenant].scopes.insert(id, scope);
+        self.emptied_scopes.push(scope);
+        scope
+    }
+
+    pub(super) fn ensure_partition(&mut self, scope: u32, scheme: &str, adapter: &str) -> u32 {
+        let domain = match self.scopes[scope].domains.get(scheme) {
+            Some(domain) => *domain,
+            None => {
+                let id = HashScheme::from(scheme);
+                self.heap_bytes += name_bytes::<Domain>(scheme);
+                let domain =
+                    self.domains.insert(Domain { scope, scheme: Some(id.clone()), ..Domain::default() });
+                self.scopes[scope].domains.insert(id, domain);
+                domain
+            }
+        };
+        if let Some(partition) = self.domains[domain].partitions.get(adapter) {
+            return *partition;
+        }
+        let id = AdapterId::from(adapter);
+        self.heap_bytes += name_bytes::<Partition>(adapter);
+        let asked = &mut self.scopes[scope].asked;
+        let has_twins = asked.len() >= ASKED_PARTITIONS;
+        let partition =
+            self.partitions.insert(Partition { domain, adapter: Some(id.clone()), keys: 0, has_twins });
+        if !has_twins {
+            asked.push(partition);
+        }
+        self.domains[domain].partitions.insert(id, partition);
+        self.emptied_partitions.push(partition);
+        partition
+    }
+
+    /// The member for `replica`; `None` where the scope or the server has as many as it may.
+    pub(super) fn ensure_member(&mut self, scope: u32, replica: &str, now: Timestamp) -> Option<u32> {
+        if let Some(member) = self.scopes[scope].members.get(replica) {
+            let member = *member;
+            self.hear(member, now);
+            return Some(member);
+        }
+        if self.scopes[scope].members.len() >= self.config.max_replicas_per_scope
+            || self.members.len() >= self.config.max_replica_records
+        {
+            return None;
+        }
+        Some(self.insert_member(scope, ReplicaId::from(replica), now))
+    }
+
+    fn insert_member(&mut self, scope: u32, id: ReplicaId, heard: Timestamp) -> u32 {
+        self.heap_bytes += name_bytes::<Member>(id.as_str());
+        let member =
+            self.members.insert(Member { scope, replica: Some(id.clone()), heard, ..Member::default() });
+        self.scopes[scope].members.insert(id, member);
+        self.list_idle(member);
+        member
+    }
+
+    /// Puts a fresh member without entries and statistics in the place of one that dropped everything. The old one keeps
+    /// its entries until they are removed, and no lookup sees them any more.
+    pub(super) fn supersede(&mut self, at: u32) {
+        self.unlist_idle(at);
+        let old = &mut self.members[at];
+        let (scope, heard) = (old.scope, old.heard);
+        let Some(id) = old.replica.take() else { return };
+        // The text went to the new member; what stays is the slot.
+        self.heap_bytes -= name_bytes::<Member>(id.as_str()) - name_bytes::<Member>("");
+        self.scopes[scope].serving -= 1;
+        self.insert_member(scope, id, heard);
+    }
+
+    /// A replica was heard of.
+    pub(super) fn hear(&mut self, member: u32, now: Timestamp) {
+        let member = &mut self.members[member];
+        member.heard = member.heard.max(now);
+    }
+
+    /// Lists a member without entries, so that a sweep finds it when it has gone silent.
+    pub(super) fn list_idle(&mut self, at: u32) {
+        let member = &mut self.members[at];
+        if member.entries == 0 && member.idle_since.is_none() {
+            let since = member.heard.as_ns();
+            member.idle_since = Some(since);
+            self.idle.insert((since, at));
+        }
+    }
+
+    pub(super) fn unlist_idle(&mut self, at: u32) {
+        if let Some(since) = self.members[at].idle_since.take() {
+            self.idle.remove(&(since, at));
+        }
+    }
+
+    /// Takes a silent member off the list, or lists it again under its newer time.
+    pub(super) fn retire_idle(&mut self, at: u32, cutoff_ns: i64) {
+        self.unlist_idle(at);
+        if self.members[at].entries > 0 {
+            return;
+        }
+        if self.members[at].heard.as_ns() > cutoff_ns {
+            return self.list_idle(at);
+        }
+        let member = self.members.remove(at);
+        if let Some(replica) = member.replica {
+            self.heap_bytes -= name_bytes::<Member>(replica.as_str());
+            self.scopes[member.scope].members.remove(&replica);
+        }
+        self.emptied_scopes.push(member.scope);
+    }
+
+    /// The domain's replicas changed.
+    pub(super) fn mark_roster(&mut self, domain: u32) {
+        if !std::mem::replace(&mut self.domains[domain].roster_is_dirty, true) {
+            self.work += self.domains[domain].serving.len() as u64;
+            self.stale_rosters.push(domain);
+        }
+    }
+
+    /// Ends a write: names without anything below them go, rosters are made anew where replicas came or went, and
+    /// tenants are ranked by their new sizes.
+    pub(super) fn settle(&mut self) {
+        while let Some(at) = self.emptied_partitions.pop() {
+            self.drop_partition(at);
+        }
+        while let Some(at) = self.emptied_scopes.pop() {
+            self.drop_scope(at);
+        }
+        while let Some(at) = self.stale_rosters.pop() {
+            self.rebuild_roster(at);
+        }
+        self.list_sizes();
+    }
+
+    fn drop_partition(&mut self, at: u32) {
+        if self.partitions[at].keys > 0 || self.partitions[at].adapter.is_none() {
+            return;
+        }
+        self.work += 1;
+        let Partition { domain, adapter, has_twins, .. } = self.partitions.remove(at);
+        if !has_twins {
+            let scope = self.domains[domain].scope;
+            self.scopes[scope].asked.retain(|asked| *asked != at);
+        }
+        if let Some(adapter) = adapter {
+            self.heap_bytes -= name_bytes::<Partition>(adapter.as_str());
+            self.domains[domain].partitions.remove(&adapter);
+        }
+        if self.domains[domain].partitions.is_empty() {
+            let Domain { scope, scheme, .. } = self.domains.remove(domain);
+            if let Some(scheme) = scheme {
+                self.heap_bytes -= name_bytes::<Domain>(scheme.as_str());
+                self.scopes[scope].domains.remove(&scheme);
+            }
+            self.emptied_scopes.push(scope);
+        }
+    }
+
+    fn drop_scope(&mut self, at: u32) {
+        let scope = &self.scopes[at];
+        if scope.model.is_none() || !scope.domains.is_empty() || !scope.members.is_empty() {
+            return;
+        }
+        self.work += 1;
+        let Scope { tenant, model, .. } = self.scopes.remove(at);
+        if let Some(model) = model {
+            self.heap_bytes -= name_bytes::<Scope>(model.as_str());
+            self.tenants[tenant].scopes.remove(&model);
+        }
+        if self.tenants[tenant].scopes.is_empty() {
+            self.list_sizes();
+            self.list_due(tenant, None);
+            if let Some(id) = self.tenants.remove(tenant).id {
+                self.heap_bytes -= name_bytes::<Tenant>(id.as_str());
+                self.tenant_by_id.remove(&id);
+            }
+        }
+    }
+
+    fn rebuild_roster(&mut self, at: u32) {
+        self.domains[at].roster_is_dirty = false;
+        let mut serving: Vec<(ReplicaId, u32)> = self.domains[at]
+            .serving
+            .keys()
+            .filter_map(|member| Some((self.members[*member].replica.clone()?, *member)))
+            .collect();
+        serving.sort_unstable();
+        let domain = &mut self.domains[at];
+        domain.by_place = serving.iter().map(|(_, member)| *member).collect();
+        domain.places = domain.by_place.iter().zip(0..).map(|(member, place)| (*member, place)).collect();
+        domain.roster = Arc::new(Roster::new(serving.into_iter().map(|(replica, _)| replica).collect()));
+    }
+}
