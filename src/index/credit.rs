@@ -51,8 +51,7 @@ impl Index {
             let mut key = find(&section, query, hash);
             for (replica, blocks) in delivered {
                 if section.is_full() {
-                    section.end();
-                    section = self.section();
+                    section.renew();
                     key = find(&section, query, hash);
                 }
                 let is_in_run = matches!(query.input, Input::Exact(_)) || at < *blocks as usize;

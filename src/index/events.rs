@@ -2,7 +2,7 @@
 
 use super::ingest::check_event;
 use super::state::State;
-use super::{DropCause, Index};
+use super::{DropCause, Index, Section};
 use crate::model::{CacheEvent, EventKind, Timestamp};
 
 /// What became of an event.
@@ -52,8 +52,7 @@ impl Index {
         let mut left = section.twins.of(scope, event.prefix_hash).len();
         while left > 0 {
             if section.is_full() {
-                section.end();
-                section = self.section();
+                section.renew();
             }
             let Some(member) = find_member(&section, event) else { break };
             let twins = section.twins.of(section.members[member].scope, event.prefix_hash);
@@ -76,21 +75,26 @@ impl Index {
         if held > 0 {
             section.supersede(member);
         }
-        let mut removed = 0;
-        // A sweep or an eviction between two sections may take the last entry, and the position with it.
-        while section.members[member].replica.is_none() && section.members[member].entries > 0 {
-            if section.is_full() {
-                section.end();
-                section = self.section();
-                continue;
-            }
-            let first = section.members[member].first;
-            section.remove_entry(first);
-            removed += 1;
-        }
+        let removed = remove_all(&mut section, member);
         section.end();
         removed
     }
+}
+
+/// Removes the entries of a superseded member, in as many sections as it takes; how many went.
+fn remove_all(section: &mut Section<'_>, member: u32) -> u64 {
+    let mut removed = 0;
+    // A sweep or an eviction between two sections may take the last entry, and the position with it.
+    while section.members[member].replica.is_none() && section.members[member].entries > 0 {
+        if section.is_full() {
+            section.renew();
+            continue;
+        }
+        let first = section.members[member].first;
+        section.remove_entry(first);
+        removed += 1;
+    }
+    removed
 }
 
 /// Removes the member's entry of `key`, where it has one and `adapter` admits it; how many went.
@@ -113,4 +117,76 @@ fn drop_hold(state: &mut State, key: u32, member: u32, adapter: &str) -> u64 {
 fn find_member(state: &State, event: &CacheEvent<'_>) -> Option<u32> {
     let scope = state.find_scope(event.tenant, event.model)?;
     state.scopes[scope].members.get(event.replica).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decision::{ExactHash, Input, Query};
+    use crate::index::IndexConfig;
+    use crate::model::{HashList, PrefixEntry, StateUpdate, Tier, Timestamp};
+
+    const NOW: Timestamp = Timestamp::from_ns(1_000_000_000_000);
+
+    fn report(index: &Index, hash: &[u8]) {
+        let entry = PrefixEntry {
+            prefix_hash: hash,
+            token_count: 16,
+            block_hashes: HashList::EMPTY,
+            block_token_counts: &[],
+            tier: Tier::T1,
+            adapter: "",
+        };
+        let (tenant, model, scheme) = ("t", "m", "s");
+        let prefixes = vec![entry];
+        let update = StateUpdate { replica: "r", tenant, model, scheme, prefixes, ..StateUpdate::default() };
+        assert_eq!(index.apply_update(&update, NOW).dropped, []);
+    }
+
+    fn is_held(index: &Index, hash: &[u8]) -> bool {
+        let input = Input::Exact(ExactHash::Given(hash));
+        let query = Query {
+            tenant: "t",
+            model: "m",
+            scheme: "s",
+            adapter: "",
+            input: &input,
+            now: NOW,
+            ttl_ns: i64::MAX,
+            wants_warm: false,
+            wants_heard: false,
+        };
+        !index.read(&query).holders.is_empty()
+    }
+
+    /// Between two sections of a clearing: what was held is out of sight, what comes meanwhile is in sight and stays.
+    #[test]
+    fn a_report_amid_a_clearing_stays() {
+        let index = Index::new(IndexConfig::default());
+        let event = CacheEvent {
+            kind: EventKind::AllCleared,
+            replica: "r",
+            tenant: "t",
+            model: "m",
+            prefix_hash: &[],
+            adapter: "",
+            at: None,
+        };
+        report(&index, b"old");
+        report(&index, b"both");
+        let mut section = index.section();
+        let member = find_member(&section, &event).expect("it has reported");
+        section.supersede(member);
+        section.end();
+        assert_eq!([&b"old"[..], b"both"].map(|hash| is_held(&index, hash)), [false, false]);
+        report(&index, b"both");
+        report(&index, b"new");
+        let mut section = index.section();
+        assert_eq!(remove_all(&mut section, member), 2);
+        section.end();
+        assert_eq!([&b"old"[..], b"both", b"new"].map(|hash| is_held(&index, hash)), [false, true, true]);
+        assert_eq!(index.entries(), 2);
+        assert_eq!(index.apply_event(&event, NOW).removed, 2);
+        assert_eq!((index.entries(), index.gauges().replicas_by_model.get("m")), (0, Some(&0)));
+    }
 }

@@ -133,8 +133,7 @@ impl Index {
         let mut section = self.section();
         while at < section.tenants.slots() {
             if section.is_full() {
-                section.end();
-                section = self.section();
+                section.renew();
                 continue;
             }
             section.work += 1;
@@ -185,9 +184,20 @@ impl Section<'_> {
 
     /// Ends the section and lets waiting lookups in first.
     fn end(mut self) {
+        self.close();
+        RwLockWriteGuard::unlock_fair(self.state);
+    }
+
+    /// Ends the section, lets waiting lookups in, and begins another.
+    fn renew(&mut self) {
+        self.close();
+        RwLockWriteGuard::bump(&mut self.state);
+        self.start = self.state.work;
+    }
+
+    fn close(&mut self) {
         self.state.settle();
         self.state.longest_section = self.state.longest_section.max(self.state.work - self.start);
-        RwLockWriteGuard::unlock_fair(self.state);
     }
 }
 

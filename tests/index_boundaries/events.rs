@@ -130,3 +130,15 @@ fn events_of_the_reserved_tenant_are_dropped() {
         assert_eq!(applied, EventApplied { removed: 0, dropped: Some(DropCause::ReservedTenant) });
     }
 }
+
+#[test]
+fn removals_are_no_sign_of_life() {
+    for kind in [EventKind::PrefixEvicted, EventKind::AllCleared] {
+        let world = World::new();
+        world.report(HERE, &[one("a", 1), one("b", 1)]);
+        world.event(kind, HERE, "a", NOW + SECOND);
+        world.report_at(At { replica: "other", ..HERE }, &[one("b", 1)], NOW - SECOND);
+        let heard = world.heard(HERE);
+        assert!(heard.iter().all(|at| *at <= NOW), "{kind:?}: {heard:?}");
+    }
+}

@@ -207,3 +207,30 @@ fn rates_are_finite_and_within_0_and_1() {
         assert_eq!(rates, [(kept, kept)], "{sent}");
     }
 }
+
+/// An update has as many blocks as a request may have; what comes after is dropped entry by entry.
+#[test]
+fn an_update_is_bounded_over_all_its_entries() {
+    let limit = icache::model::Limits::default().request_blocks;
+    let hashes: Vec<String> = (0..limit).map(|at| format!("h{at:06}")).collect();
+    let blocks: Vec<&str> = hashes.iter().map(String::as_str).collect();
+    let world = World::new();
+    let counts = vec![1; limit];
+    let full = chain(&blocks[..limit - 1], &counts[..limit - 1]);
+    let applied = world.update(HERE, &[full, one("fits", 1), one("over", 1), NOTHING], None, None, NOW);
+    assert_eq!(applied.blocks, limit as u64);
+    assert_eq!(applied.dropped, [DropCause::TooManyBlocks, DropCause::EmptyHash]);
+    assert_eq!(["fits", "over"].map(|hash| world.exact_tokens(hash).len()), [1, 0]);
+}
+
+#[test]
+fn a_client_version_over_the_limit_is_left_out_and_said() {
+    let world = World::new();
+    for (bytes, dropped) in [(512, vec![]), (513, vec![DropCause::LongVersion])] {
+        let version = "v".repeat(bytes);
+        let stats = ReplicaStats { hit_rate: 0.5, client_version: &version, ..ReplicaStats::default() };
+        assert_eq!(world.update(HERE, &[], Some(stats), None, NOW).dropped, dropped);
+        let shown = &world.0.cache_state("t", "m").replicas[0];
+        assert_eq!((shown.hit_rate, shown.client_version.len()), (0.5, if bytes > 512 { 0 } else { bytes }));
+    }
+}

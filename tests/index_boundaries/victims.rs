@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 use icache::index::TenantSettings;
-use icache::model::{Eviction, TenantId};
+use icache::model::{EventKind, Eviction, TenantId};
 
 use crate::world::{At, HERE, NOW, SECOND, TTL, World, chain, one};
 
@@ -222,4 +222,59 @@ fn keys_are_hot_until_the_second_sweep() {
     assert_eq!(hot(), 1);
     world.sweep(NOW);
     assert_eq!((hot(), world.0.cache_state("t", "m").total_prefixes), (0, 2));
+}
+
+#[test]
+fn a_block_without_tokens_contributed_nothing() {
+    let world = World::with(3, Eviction::Lfu);
+    world.report(HERE, &[chain(&["c", "b", "a"], &[16; 3])]);
+    world.deliver_counts(HERE, &["a", "b", "c"], &[16, 0, 16], &[("r", 3)]);
+    assert_eq!(victims(&world, &["a", "b", "c"], NOW + MINUTE), ["b"]);
+    assert_eq!(world.0.cache_state("t", "m").hot_prefixes, 2);
+}
+
+/// Hits count to 255: of two entries with as many, the older goes, whoever was asked for more often.
+#[test]
+fn hits_are_counted_up_to_a_bound() {
+    let world = World::with(2, Eviction::Lfu);
+    world.report_at(HERE, &[one("older", 16)], NOW - 2 * SECOND);
+    world.report_at(HERE, &[one("newer", 16)], NOW - SECOND);
+    for (hash, times) in [("older", 400), ("newer", 255)] {
+        for _ in 0..times {
+            world.deliver(HERE, &[hash], &[("r", 1)]);
+        }
+    }
+    assert_eq!(victims(&world, &["older", "newer"], NOW + MINUTE), ["older"]);
+}
+
+/// Every key, entry, time and name counts; over the bound the same victims go as over the cap.
+#[test]
+fn memory_is_a_cap_too() {
+    let hashes: Vec<String> = (0..2_000).map(|at| format!("h{at:06}")).collect();
+    let fill = |world: &World| {
+        let mut most = 0;
+        for (at, hash) in (0..).zip(&hashes) {
+            world.report_at(HERE, &[one(hash, 16)], NOW + at);
+            most = most.max(world.0.gauges().memory_bytes);
+        }
+        most
+    };
+    let roomy = World::with(u64::MAX, Eviction::Lru);
+    let all = fill(&roomy);
+    assert_eq!(roomy.0.entries(), 2_000);
+    let bounded = World::with_memory(all / 2, Eviction::Lru);
+    assert!(fill(&bounded) <= all / 2);
+    let left = bounded.0.entries();
+    assert!((900..=1_000).contains(&left), "{left} entries of one size take half of the memory");
+    let kept = |hash: &String| !bounded.exact(HERE, hash, NOW + 2_000).is_empty();
+    let first_kept = 2_000 - left as usize;
+    assert!(
+        hashes[first_kept..].iter().all(kept) && !hashes[..first_kept].iter().any(kept),
+        "the oldest went"
+    );
+    for hash in &hashes {
+        roomy.event(EventKind::PrefixEvicted, HERE, hash, NOW);
+    }
+    let names_only = roomy.0.gauges().memory_bytes;
+    assert!(names_only < 1_000, "what is gone counts no more: {names_only} bytes");
 }

@@ -69,6 +69,13 @@ impl World {
         Self(Index::new(IndexConfig { max_entries, default_settings, ..IndexConfig::default() }))
     }
 
+    /// Bounded by bytes, not by entries.
+    pub fn with_memory(max_memory_bytes: u64, eviction: Eviction) -> Self {
+        let default_settings = TenantSettings { ttl_ns: TTL, eviction, max_keys: u64::MAX };
+        let bounds = IndexConfig { max_memory_bytes, max_entries: u64::MAX, ..IndexConfig::default() };
+        Self(Index::new(IndexConfig { default_settings, ..bounds }))
+    }
+
     pub fn update(
         &self,
         place: At,
@@ -146,16 +153,20 @@ impl World {
 
     /// Delivers a chain match with the runs of `delivered`, or an exact one where there is a single hash.
     pub fn deliver(&self, place: At, blocks: &[&str], delivered: &[(&str, u32)]) {
+        self.deliver_counts(place, blocks, &vec![16; blocks.len()], delivered);
+    }
+
+    /// The same, with the tokens of each block.
+    pub fn deliver_counts(&self, place: At, blocks: &[&str], counts: &[i32], delivered: &[(&str, u32)]) {
         let ids: Vec<(ReplicaId, u32)> =
             delivered.iter().map(|(replica, blocks)| (ReplicaId::from(*replica), *blocks)).collect();
         let delivered: Vec<(&ReplicaId, u32)> = ids.iter().map(|(id, blocks)| (id, *blocks)).collect();
         let wire = bytes(blocks);
-        let counts = vec![16; blocks.len()];
         let input = match blocks {
             [hash] => exact(hash),
             _ => Input::Chain {
                 hashes: ChainHashes::Given(HashList::Wire(&wire)),
-                counts: ChainCounts::Given(&counts),
+                counts: ChainCounts::Given(counts),
             },
         };
         self.0.credit(&query(place, &input, NOW), &delivered, true);
