@@ -5,7 +5,7 @@
 
 use strsim::damerau_levenshtein;
 
-use crate::decision::{Decision, Number, Outcome, Reason, Settings, Stage, Step};
+use crate::decision::{Decision, GateId, Number, Reason, Settings, Step};
 use crate::index::DomainFacts;
 use crate::lookup::Explained;
 use crate::model::{Answer, LookupRequest, RankedReplica, Tier, format_duration};
@@ -184,11 +184,17 @@ fn findings(explained: &Explained, request: &LookupRequest<'_>) -> Vec<Finding> 
 /// Names listed where none is near.
 const LISTED: usize = 5;
 
+/// Names that are compared with the one asked for at most: each comparison costs the product of the two lengths.
+const COMPARED: usize = 1_000;
+
+/// Characters of a name that are compared at most.
+const COMPARED_CHARS: usize = 64;
+
 fn unknown(id: &str, field: &str, asked: &str, known: &[String]) -> Finding {
-    let mut by_distance: Vec<(usize, &String)> = known
-        .iter()
-        .map(|name| (damerau_levenshtein(&asked.to_lowercase(), &name.to_lowercase()), name))
-        .collect();
+    let folded = |name: &str| name.chars().take(COMPARED_CHARS).collect::<String>().to_lowercase();
+    let wanted = folded(asked);
+    let mut by_distance: Vec<(usize, &String)> =
+        known.iter().take(COMPARED).map(|name| (damerau_levenshtein(&wanted, &folded(name)), name)).collect();
     by_distance.sort_unstable();
     let near = by_distance.first().filter(|(distance, name)| *distance <= name.chars().count().max(3) / 2);
     let message = match near {
@@ -210,13 +216,10 @@ fn unknown(id: &str, field: &str, asked: &str, known: &[String]) -> Finding {
     }
 }
 
-/// The keys are right, the domain is not empty, and not even the first block is known: of a prompt that others have sent
-/// this hints at hashes that were made another way.
+/// The keys are right, the domain is not empty, and nobody holds even the first block: of a prompt that was served before
+/// this hints at hashes that were made another way, or at entries that have expired.
 fn no_block(decision: &Decision, facts: &DomainFacts, request: &LookupRequest<'_>) -> Option<Finding> {
-    let is_novel = decision.steps.iter().any(|step| {
-        step.gate.id() == "novel-prefix" && step.outcome == Outcome::Downgraded && step.stage == Stage::Index
-    });
-    if !is_novel || facts.keys == 0 {
+    if !decision.is_novel() || facts.keys == 0 {
         return None;
     }
     if !request.adapter.is_empty() && !facts.adapters.iter().any(|adapter| adapter == request.adapter) {
@@ -236,21 +239,25 @@ fn no_block(decision: &Decision, facts: &DomainFacts, request: &LookupRequest<'_
             ),
         });
     }
-    let blocks = decision.steps.iter().find(|step| step.gate.id() == "resolve-input").and_then(|step| {
-        step.values.iter().find_map(|value| match value.number {
-            Number::Count(count) if value.name == "blocks" => Some(count),
-            _ => None,
-        })
-    })?;
+    let blocks = blocks_looked_up(decision)?;
     Some(Finding {
         id: "first-block-unknown".to_owned(),
         message: format!(
-            "0 of {blocks} blocks: the first block is unknown, though this domain holds {} blocks on {} replicas",
+            "0 of {blocks} blocks: no replica holds a fresh entry for the first block, though this domain holds {} \
+             blocks on {} replicas",
             facts.keys, facts.replicas
         ),
-        advice:
-            "if this prompt was served before, compare tokenizer, chat template, block size and hash seed of \
-                 gateway and engine"
-                .to_owned(),
+        advice: "if this prompt was served within the time to live, compare tokenizer, chat template, block size and \
+                 hash seed of gateway and engine"
+            .to_owned(),
+    })
+}
+
+/// Blocks of the chain that was looked up; `None` where it was no chain.
+fn blocks_looked_up(decision: &Decision) -> Option<i64> {
+    let resolved = decision.steps.iter().find(|step| step.gate == GateId::ResolveInput)?;
+    resolved.values.iter().find_map(|value| match (value.name, value.number) {
+        ("blocks", Number::Count(count)) => Some(count),
+        _ => None,
     })
 }

@@ -128,7 +128,10 @@ impl Router {
     pub fn explain(&self, request: &LookupRequest<'_>, call: Call) -> Explained {
         let settings = self.settings(request.tenant);
         let decision = self.decide(request, &settings, call, false);
-        let facts = self.index.facts(request.tenant, request.model, request.scheme);
+        let facts = match decision.needs_facts() {
+            true => self.index.facts(request.tenant, request.model, request.scheme),
+            false => DomainFacts::default(),
+        };
         Explained { decision, settings, facts }
     }
 
@@ -168,17 +171,7 @@ impl Router {
         }
         let (decision, input) = concluded.deliver(call.watch.elapsed_ns());
         if decision.reason == Reason::PrefixMatch {
-            let query = Query {
-                tenant: request.tenant,
-                model: request.model,
-                scheme: request.scheme,
-                adapter: request.adapter,
-                input: &input,
-                now: call.now,
-                ttl_ns: settings.policy.ttl_ns.value,
-                wants_warm: false,
-                wants_heard: false,
-            };
+            let query = Query::new(request, settings, &input, call.now);
             let delivered: Vec<(&ReplicaId, u32)> = decision
                 .delivered()
                 .filter_map(|Candidate { member, blocks, .. }| Some((decision.roster.get(*member)?, *blocks)))

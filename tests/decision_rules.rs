@@ -441,7 +441,7 @@ fn a_replica_times_out_after_the_timeout() {
     let settings = settings(TenantPolicy::default(), ranker);
     for (silent_ns, reason) in [(30 * SECOND, Reason::PrefixMatch), (30 * SECOND + 1, Reason::AffinityHint)] {
         let heard = vec![NOW.plus_ns(-silent_ns), NOW];
-        let evidence = Evidence { holders: vec![holder(0, 128)], heard, ..known(2) };
+        let evidence = Evidence { holders: vec![holder(0, 128)], heard: heard.into(), ..known(2) };
         let decision = decide(&KEYS, &settings, ARRIVAL, evidence);
         assert_eq!(decision.reason, reason);
         if reason == Reason::AffinityHint {

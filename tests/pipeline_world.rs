@@ -221,7 +221,8 @@ fn evidence(knows: Knows, heard: Heard, is_chain: bool, wants_warm: bool) -> Evi
             Heard::All => vec![NOW; 3],
             Heard::ButTheFirst => vec![NOW.plus_ns(-31 * SECOND), NOW, NOW.plus_ns(-30 * SECOND)],
             Heard::None => vec![NOW.plus_ns(-31 * SECOND); 3],
-        },
+        }
+        .into(),
         ..Evidence::default()
     };
     match knows {

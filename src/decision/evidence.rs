@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::model::{HashList, PrefixHash, ReplicaId, Tier, Timestamp};
+use super::pipeline::Settings;
+use crate::model::{HashList, LookupRequest, PrefixHash, ReplicaId, Tier, Timestamp};
 
 /// One index read. All parts of the answer are of the same instant.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +26,29 @@ pub struct Query<'a> {
     pub wants_warm: bool,
     /// Also report when each replica of the domain was last heard of.
     pub wants_heard: bool,
+}
+
+impl<'a> Query<'a> {
+    /// The read that `request` needs for its resolved `input`: no more than the gates will look at.
+    pub fn new(
+        request: &LookupRequest<'a>,
+        settings: &Settings,
+        input: &'a Input<'a>,
+        now: Timestamp,
+    ) -> Self {
+        let ranker = &settings.ranker;
+        Self {
+            tenant: request.tenant,
+            model: request.model,
+            scheme: request.scheme,
+            adapter: request.adapter,
+            input,
+            now,
+            ttl_ns: settings.policy.ttl_ns.value,
+            wants_warm: ranker.tenant_hot_max_age_ns.value > 0 && !matches!(input, Input::Chain { .. }),
+            wants_heard: ranker.replica_timeout_ns.value > 0,
+        }
+    }
 }
 
 /// The resolved input of a lookup.
@@ -120,7 +144,7 @@ pub struct Evidence {
     /// Replicas of the roster that have statistics; only where asked for and nothing matches.
     pub warm: Vec<Warm>,
     /// When each replica of the roster was last heard of, by member; only where asked for.
-    pub heard: Vec<Timestamp>,
+    pub heard: Arc<[Timestamp]>,
     /// No entry at all, in any tenant.
     pub index_is_empty: bool,
     /// The tenant has an entry in some model.

@@ -213,18 +213,7 @@ impl<'a> Plan<'a> {
         if run.answer.is_some() {
             return None;
         }
-        let ranker = &run.settings.ranker;
-        Some(Query {
-            tenant: run.request.tenant,
-            model: run.request.model,
-            scheme: run.request.scheme,
-            adapter: run.request.adapter,
-            input: &run.input,
-            now: run.arrival.now,
-            ttl_ns: run.settings.policy.ttl_ns.value,
-            wants_warm: ranker.tenant_hot_max_age_ns.value > 0 && !matches!(run.input, Input::Chain { .. }),
-            wants_heard: ranker.replica_timeout_ns.value > 0,
-        })
+        Some(Query::new(run.request, run.settings, &run.input, run.arrival.now))
     }
 
     /// Runs the gates on what the index knew; `None` where it was not read.

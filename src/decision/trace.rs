@@ -53,7 +53,7 @@ pub struct Step {
 /// A value that a gate compared.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Value {
-    /// What it is, unit last.
+    /// What it is; the number says its unit.
     pub name: &'static str,
     /// How much.
     pub number: Number,
@@ -159,6 +159,18 @@ impl Decision {
             })
         });
         ranked.chain(stable)
+    }
+
+    /// Whether what the index holds around the request's keys helps to see why nothing was found.
+    pub fn needs_facts(&self) -> bool {
+        matches!(self.reason, Reason::UnknownTenant | Reason::UnknownModel | Reason::UnknownHashScheme)
+            || self.is_novel()
+    }
+
+    /// Whether the keys are right and nobody holds the prefix.
+    pub fn is_novel(&self) -> bool {
+        let took_away = |step: &Step| step.gate == GateId::NovelPrefix && step.outcome == Outcome::Downgraded;
+        self.steps.iter().any(took_away)
     }
 
     /// The candidates of a delivered ranking: prefix match or warm replicas.

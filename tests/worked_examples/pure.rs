@@ -101,7 +101,7 @@ fn evidence(example: &Example, query: &Query<'_>) -> Evidence {
     Evidence {
         warm: if query.wants_warm && holders.is_empty() { warm.collect() } else { Vec::new() },
         holders,
-        heard: Vec::new(),
+        heard: Arc::default(),
         index_is_empty: example.holds.is_empty(),
         tenant_is_known: query.tenant == TENANT && !example.holds.is_empty(),
         model_is_known: in_scope && !example.holds.is_empty(),

@@ -1,5 +1,7 @@
 //! Gates on the result.
 
+use std::sync::Arc;
+
 use sha2::{Digest as _, Sha256};
 
 use super::request::block_lists_agree;
@@ -15,12 +17,8 @@ pub(in crate::decision) fn replica_timeout(run: &mut Run<'_>) -> Verdict {
     if run.found == Found::Nothing {
         return Verdict::skipped(Cause::NoResult);
     }
-    let now = run.arrival.now;
-    let heard = std::mem::take(&mut run.evidence.heard);
-    let (removed, left) = run.retain(GateId::ReplicaTimeout, |candidate| {
-        heard.get(candidate.member as usize).is_some_and(|at| at.age_ns(now) <= timeout_ns)
-    });
-    run.evidence.heard = heard;
+    let heard = heard_in_time(run);
+    let (removed, left) = run.retain(GateId::ReplicaTimeout, |candidate| heard(candidate.member));
     removal(removed, left, Cause::NotHeardOf).span("timeout", timeout_ns)
 }
 
@@ -129,14 +127,19 @@ fn seed(input: &Input<'_>) -> Option<[u8; 32]> {
 
 /// Members of the roster that may be picked: those heard of in time, in the order of their ids.
 fn eligible(run: &Run<'_>) -> Vec<u32> {
-    let timeout_ns = run.settings.ranker.replica_timeout_ns.value;
-    let now = run.arrival.now;
-    (0..u32::try_from(run.evidence.roster.len()).unwrap_or(u32::MAX))
-        .filter(|member| {
-            timeout_ns <= 0
-                || run.evidence.heard.get(*member as usize).is_some_and(|at| at.age_ns(now) <= timeout_ns)
-        })
-        .collect()
+    let members = 0..u32::try_from(run.evidence.roster.len()).unwrap_or(u32::MAX);
+    if run.settings.ranker.replica_timeout_ns.value <= 0 {
+        return members.collect();
+    }
+    let heard = heard_in_time(run);
+    members.filter(|member| heard(*member)).collect()
+}
+
+/// Whether a member was heard of within the replica timeout.
+fn heard_in_time(run: &Run<'_>) -> impl Fn(u32) -> bool + use<> {
+    let (now, timeout_ns) = (run.arrival.now, run.settings.ranker.replica_timeout_ns.value);
+    let heard = Arc::clone(&run.evidence.heard);
+    move |member| heard.get(member as usize).is_some_and(|at| at.age_ns(now) <= timeout_ns)
 }
 
 /// The replica at the seed's first 8 bytes (big-endian) modulo the number of replicas.
