@@ -487,3 +487,25 @@ fn an_exact_input_shows_its_bytes() {
 }
 
 static SETTINGS: std::sync::OnceLock<Settings> = std::sync::OnceLock::new();
+
+/// A floor lets through what is exactly at it; switched off it is skipped, and where it removes nothing it passes.
+#[test]
+fn floors_at_their_boundaries() {
+    for (floor_score, floor_tokens, score_outcome, tokens_outcome) in [
+        (50.0, 100, Outcome::Passed, Outcome::Passed),
+        (50.001, 100, Outcome::Downgraded, Outcome::Passed),
+        (50.0, 101, Outcome::Skipped, Outcome::Downgraded),
+        (0.0, 0, Outcome::Skipped, Outcome::Skipped),
+    ] {
+        let written = TenantPolicy {
+            routing_floor_score: Some(floor_score),
+            minimum_matched_tokens: Some(floor_tokens),
+            ..TenantPolicy::default()
+        };
+        let evidence = Evidence { holders: vec![holder(0, 100)], ..known(2) };
+        let decision = decide(&KEYS, &settings(written, default_ranker()), ARRIVAL, evidence);
+        let outcome = |id| decision.steps.iter().find(|step| step.gate.id() == id).map(|step| step.outcome);
+        assert_eq!(outcome("routing-floor-score"), Some(score_outcome), "{floor_score}, {floor_tokens}");
+        assert_eq!(outcome("minimum-matched-tokens"), Some(tokens_outcome), "{floor_score}, {floor_tokens}");
+    }
+}
