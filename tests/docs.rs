@@ -70,7 +70,8 @@ fn flags_and_commands_exist() {
             }
             let Some(at) = words.iter().position(|word| *word == "icache") else { continue };
             let mut command = &definition;
-            for name in words[at + 1..].iter().take_while(|word| word.chars().all(|c| c.is_ascii_lowercase())) {
+            for name in words[at + 1..].iter().take_while(|word| word.chars().all(|c| c.is_ascii_lowercase()))
+            {
                 match command.find_subcommand(name) {
                     Some(found) => command = found,
                     None if command.has_subcommands() && !name.is_empty() => {

@@ -3,6 +3,7 @@
 use hashbrown::HashSet;
 use smallvec::SmallVec;
 
+use super::entry::Holding;
 use super::state::State;
 use super::{Index, Section};
 use crate::decision::{Input, Query};
@@ -74,8 +75,8 @@ fn credit_entry(section: &mut Section<'_>, key: u32, replica: &ReplicaId) {
     let Some(member) = section.scopes[scope].members.get(replica).copied() else { return };
     let holders = &section.keys[key].holders;
     let Ok(place) = holders.binary_search_by_key(&member, |holding| holding.member) else { return };
-    let entry = holders[place].entry;
-    let (hits, last_seen_ns) = (section.entries[entry].hits, section.entries[entry].last_seen_ns);
+    let Holding { entry, last_seen_ns, .. } = holders[place];
+    let hits = section.entries[entry].hits;
     if hits < MAX_HITS {
         section.relane(entry, hits + 1, last_seen_ns);
     }

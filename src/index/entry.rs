@@ -72,23 +72,24 @@ impl Linked for Key {
     }
 }
 
-/// A member of the key's scope, and its entry.
+/// One replica's hold on one key. What a lookup reads lies here, beside the other holders of the key; what only writes
+/// need lies in the entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Holding {
+    pub(super) last_seen_ns: i64,
     pub(super) member: u32,
     pub(super) entry: u32,
+    pub(super) tokens: i32,
+    pub(super) tier: Tier,
 }
 
-/// One replica's hold on one key.
+/// A hold's place in the orders by age and among the member's other holds.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) key: u32,
     pub(super) member: u32,
-    pub(super) tokens: i32,
-    pub(super) tier: Tier,
     /// Delivered hits, halved at each sweep; counted under LFU only.
     pub(super) hits: u32,
-    pub(super) last_seen_ns: i64,
     pub(super) links: Links,
     /// The member's other entries.
     pub(super) previous_of_member: u32,
@@ -100,10 +101,7 @@ impl Default for Entry {
         Self {
             key: NONE,
             member: NONE,
-            tokens: 0,
-            tier: Tier::T1,
             hits: 0,
-            last_seen_ns: 0,
             links: Links::default(),
             previous_of_member: NONE,
             next_of_member: NONE,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::Index;
-use super::entry::Entry;
+use super::entry::Holding;
 use super::names::Domain;
 use super::state::State;
 use crate::decision::{ChainCounts, Evidence, Holder, Input, Query, Warm};
@@ -67,8 +67,8 @@ struct Fresh {
 }
 
 impl Fresh {
-    fn holds(self, entry: &Entry) -> bool {
-        Timestamp::from_ns(entry.last_seen_ns).age_ns(self.now) < self.ttl_ns
+    fn holds(self, holding: &Holding) -> bool {
+        Timestamp::from_ns(holding.last_seen_ns).age_ns(self.now) < self.ttl_ns
     }
 }
 
@@ -82,30 +82,28 @@ struct Run {
     tier: Tier,
 }
 
-type Runs = SmallVec<[Run; 16]>;
-
-fn fresh_entries(state: &State, key: u32, fresh: Fresh) -> impl Iterator<Item = &Entry> {
-    let entries = state.keys[key].holders.iter().map(|holding| &state.entries[holding.entry]);
-    entries.filter(move |entry| fresh.holds(entry))
+impl Run {
+    fn new(holding: &Holding, blocks: u32, tokens: i32) -> Self {
+        let Holding { member, last_seen_ns, tier, .. } = *holding;
+        Self { member, blocks, tokens, last_seen_ns, tier }
+    }
 }
 
-/// Whether the entry's replica still stands for it; one that was cleared does not.
-fn counts(state: &State, entry: &Entry) -> bool {
-    state.members[entry.member].replica.is_some()
+type Runs = SmallVec<[Run; 16]>;
+
+fn fresh_holdings(state: &State, key: u32, fresh: Fresh) -> impl Iterator<Item = &Holding> {
+    state.keys[key].holders.iter().filter(move |holding| fresh.holds(holding))
+}
+
+/// Whether the replica still stands for what it held; one that was cleared does not.
+fn counts(state: &State, holding: &Holding) -> bool {
+    state.members[holding.member].replica.is_some()
 }
 
 fn exact_runs(state: &State, partition: u32, hash: &[u8], fresh: Fresh) -> Runs {
     let Some(key) = state.find_key(partition, hash) else { return Runs::new() };
-    fresh_entries(state, key, fresh)
-        .filter(|entry| counts(state, entry))
-        .map(|entry| Run {
-            member: entry.member,
-            blocks: 0,
-            tokens: entry.tokens,
-            last_seen_ns: entry.last_seen_ns,
-            tier: entry.tier,
-        })
-        .collect()
+    let holdings = fresh_holdings(state, key, fresh).filter(|holding| counts(state, holding));
+    holdings.map(|holding| Run::new(holding, 0, holding.tokens)).collect()
 }
 
 /// The longest leading run of each holder of block 0. `live` and the holders of a key are both sorted by member, so
@@ -123,26 +121,21 @@ fn chain_runs(
     for (at, hash) in hashes.iter().enumerate() {
         let Some(key) = state.find_key(partition, hash) else { break };
         tokens = tokens.saturating_add(token_counts.get(at));
-        let mut entries = fresh_entries(state, key, fresh).peekable();
+        let mut holdings = fresh_holdings(state, key, fresh).peekable();
         if at == 0 {
-            live.extend(entries.filter(|entry| counts(state, entry)).map(|entry| Run {
-                member: entry.member,
-                blocks: 1,
-                tokens,
-                last_seen_ns: entry.last_seen_ns,
-                tier: entry.tier,
-            }));
+            let standing = holdings.filter(|holding| counts(state, holding));
+            live.extend(standing.map(|holding| Run::new(holding, 1, tokens)));
         } else {
             live.retain(|run| {
-                while entries.next_if(|entry| entry.member < run.member).is_some() {}
-                let Some(entry) = entries.next_if(|entry| entry.member == run.member) else {
+                while holdings.next_if(|holding| holding.member < run.member).is_some() {}
+                let Some(holding) = holdings.next_if(|holding| holding.member == run.member) else {
                     finished.push(*run);
                     return false;
                 };
                 run.blocks += 1;
                 run.tokens = tokens;
-                run.last_seen_ns = run.last_seen_ns.min(entry.last_seen_ns);
-                run.tier = run.tier.max(entry.tier);
+                run.last_seen_ns = run.last_seen_ns.min(holding.last_seen_ns);
+                run.tier = run.tier.max(holding.tier);
                 true
             });
         }

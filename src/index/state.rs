@@ -136,24 +136,22 @@ impl State {
             self.heap_bytes += order.insert(&mut self.keys, key, block.at_ns);
         }
         match self.keys[key].holders.binary_search_by_key(&member, |holding| holding.member) {
-            Ok(at) => {
-                let entry = self.keys[key].holders[at].entry;
-                self.refresh(entry, block);
-            }
-            Err(at) => self.insert_entry(key, member, at, block),
+            Ok(place) => self.refresh(key, place, block),
+            Err(place) => self.insert_entry(key, member, place, block),
         }
     }
 
-    fn refresh(&mut self, at: u32, block: Block<'_>) {
-        let entry = &mut self.entries[at];
-        if block.at_ns < entry.last_seen_ns {
+    fn refresh(&mut self, key: u32, place: usize, block: Block<'_>) {
+        let holding = &mut self.keys[key].holders[place];
+        if block.at_ns < holding.last_seen_ns {
             return;
         }
-        entry.tokens = block.tokens;
-        entry.tier = block.tier;
-        if block.at_ns > entry.last_seen_ns {
-            let hits = entry.hits;
-            self.relane(at, hits, block.at_ns);
+        let is_newer = block.at_ns > holding.last_seen_ns;
+        *holding = Holding { last_seen_ns: block.at_ns, tokens: block.tokens, tier: block.tier, ..*holding };
+        let entry = holding.entry;
+        if is_newer {
+            let hits = self.entries[entry].hits;
+            self.relane(entry, hits, block.at_ns);
         }
     }
 
@@ -162,9 +160,7 @@ impl State {
         self.work += 1;
         let tenant = self.tenant_of_partition(self.keys[self.entries[at].key].partition);
         self.leave_lane(tenant, at);
-        let entry = &mut self.entries[at];
-        entry.hits = hits;
-        entry.last_seen_ns = last_seen_ns;
+        self.entries[at].hits = hits;
         let lane = self.tenants[tenant].lanes.entry(hits).or_default();
         self.heap_bytes += lane.insert(&mut self.entries, at, last_seen_ns);
         if hits > 0 && !std::mem::replace(&mut self.tenants[tenant].is_credited, true) {
@@ -213,21 +209,15 @@ impl State {
 
     fn insert_entry(&mut self, key: u32, member: u32, place: usize, block: Block<'_>) {
         let last = self.members[member].last;
-        let entry = self.entries.insert(Entry {
-            key,
-            member,
-            tokens: block.tokens,
-            tier: block.tier,
-            last_seen_ns: block.at_ns,
-            previous_of_member: last,
-            ..Entry::default()
-        });
+        let entry = self.entries.insert(Entry { key, member, previous_of_member: last, ..Entry::default() });
         if last != NONE {
             self.entries[last].next_of_member = entry;
         }
         let partition = self.keys[key].partition;
         self.heap_bytes -= spilled(&self.keys[key]);
-        self.keys[key].holders.insert(place, Holding { member, entry });
+        let (last_seen_ns, tokens, tier) = (block.at_ns, block.tokens, block.tier);
+        let holding = Holding { last_seen_ns, member, entry, tokens, tier };
+        self.keys[key].holders.insert(place, holding);
         self.heap_bytes += spilled(&self.keys[key]);
         let owner = &mut self.members[member];
         owner.last = entry;
