@@ -216,6 +216,12 @@ fn the_demo_as_json() {
 }
 
 #[test]
+fn a_replay_says_that_it_sheds_no_load() {
+    let text = stdout(&run(&["lookup", "--demo", "--explain"]));
+    assert!(text.contains("MaxInFlight = 0 (replay)"), "{text}");
+}
+
+#[test]
 fn a_request_by_flags_against_the_demo() {
     let output = run(&[
         "lookup",
