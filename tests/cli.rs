@@ -240,6 +240,20 @@ fn a_request_by_flags_against_the_demo() {
 }
 
 #[test]
+fn a_lookup_on_a_capture_tells_what_was_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.jsonl");
+    let text = "{\"icache\":\"capture\",\"version\":1}\n{\"t\":1,\"kind\":\"new\"}\n{\"t\":2,\"ki";
+    std::fs::write(&path, text).unwrap();
+    let keys = ["--tenant", "t", "--model", "m", "--hash-scheme", "s", "--prefix-hash", "0102"];
+    let output = run(&[&["lookup", "--capture", path.to_str().unwrap()], &keys[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stderr(&output);
+    assert!(text.contains("warning: passed over 1 records of kind `new`"), "{text}");
+    assert!(text.contains("warning: the last line was not finished and is left out: "), "{text}");
+}
+
+#[test]
 fn a_request_on_standard_input() {
     let mut child = icache(&["lookup", "--demo", "--request", "-", "-o", "json"])
         .stdin(Stdio::piped())

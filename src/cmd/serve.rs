@@ -151,6 +151,9 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
 
 async fn serve(args: &Args, router: Arc<Router>) -> Result<Exit, CommandError> {
     let mut signals = Signals::new()?;
+        for warning in &loaded.warnings {
+            tracing::warn!("--preload: {warning}");
+        }
     let mut running = start(server_config(args), router).await.map_err(start_error)?;
     if let Some(path) = &args.ready_file {
         ready::write(path, &running)?;
