@@ -95,7 +95,8 @@ impl InferenceCache for Cache {
         &self,
         request: Request<wire::StreamEventsRequest>,
     ) -> Result<Response<Self::StreamCacheEventsStream>, Status> {
-        Ok(Response::new(self.core.feeds.events(request.into_inner())))
+        let id_bytes = self.core.router.limits().id_bytes;
+        Ok(Response::new(self.core.feeds.events(request.get_ref(), id_bytes)))
     }
 
     type StreamMetricsStream = Feed<wire::Metric>;
@@ -104,7 +105,7 @@ impl InferenceCache for Cache {
         &self,
         request: Request<wire::StreamMetricsRequest>,
     ) -> Result<Response<Self::StreamMetricsStream>, Status> {
-        Ok(Response::new(feeds::metrics(&self.core, request.into_inner())))
+        Ok(Response::new(feeds::metrics(&self.core, request.get_ref())))
     }
 }
 

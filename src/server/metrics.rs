@@ -241,14 +241,14 @@ impl Metrics {
         })
     }
 
-    /// All samples of the metrics named, or of all where none is. A histogram gives its buckets, sum and count.
-    pub(super) fn samples(&self, gauges: &IndexGauges, names: &[String]) -> Vec<Sample> {
+    /// All samples of the metrics named, or of all. A histogram gives its buckets, sum and count.
+    pub(super) fn samples(&self, gauges: &IndexGauges, names: Option<&[&str]>) -> Vec<Sample> {
         let _reading = self.reading.lock();
         self.set_gauges(gauges);
         let mut samples = Vec::new();
         for family in self.registry.gather() {
             let name = family.name();
-            if !names.is_empty() && !names.iter().any(|wanted| wanted == name) {
+            if names.is_some_and(|names| !names.contains(&name)) {
                 continue;
             }
             for metric in family.get_metric() {
