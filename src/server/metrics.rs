@@ -1,5 +1,6 @@
 //! Metrics: one table of what there is, and the observations that fill it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -191,14 +192,19 @@ impl Metrics {
         }
     }
 
-    /// What became of an update.
-    pub(super) fn observe_update(&self, update: &StateUpdate<'_>, applied: &Applied) {
+    /// What became of an update; `dropped` counts its parts that were dropped anywhere.
+    pub(super) fn observe_update(
+        &self,
+        update: &StateUpdate<'_>,
+        applied: &Applied,
+        dropped: &BTreeMap<DropCause, u64>,
+    ) {
         if applied.blocks > 0 {
             self.models.admit(update.model);
             self.ingest_blocks.with_label_values::<&str>(&[]).inc_by(applied.blocks);
         }
-        for cause in &applied.dropped {
-            self.ingest_dropped.with_label_values(&[cause.label()]).inc();
+        for (cause, count) in dropped {
+            self.ingest_dropped.with_label_values(&[cause.label()]).inc_by(*count);
         }
         let evicted = &applied.evicted;
         self.observe_evictions(Eviction::Lru, "cap", evicted.cap_lru);

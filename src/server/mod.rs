@@ -2,6 +2,7 @@
 //!
 //! Handlers decode, call and encode; what an answer is, is decided elsewhere.
 
+mod aside;
 mod door;
 mod drops;
 mod explain;
