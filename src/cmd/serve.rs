@@ -241,6 +241,7 @@ fn server_config(args: &Args) -> ServerConfig {
 }
 
 fn router_config(args: &Args) -> RouterConfig {
+        ..ServerConfig::default()
     let mut defaults = Defaults::default();
     set(&mut defaults.ttl_ns, args.default_ttl, "--default-ttl");
     let mut ranker: RankerKnobs = default_ranker();

@@ -353,13 +353,13 @@ fn built<M: Collector + Clone + 'static>(registry: &Registry, metric: prometheus
 pub(super) struct LookupRecord<'a> {
     metrics: &'a Arc<Metrics>,
     model: &'a str,
-    arrival: Arrival,
+    arrival: &'a Arrival,
     /// Reason, and whether the answer names replicas; none where the call ended without an answer.
     answer: Option<(Reason, bool)>,
 }
 
 impl<'a> LookupRecord<'a> {
-    pub(super) fn new(metrics: &'a Arc<Metrics>, model: &'a str, arrival: Arrival) -> Self {
+    pub(super) fn new(metrics: &'a Arc<Metrics>, model: &'a str, arrival: &'a Arrival) -> Self {
         Self { metrics, model, arrival, answer: None }
     }
 
