@@ -75,6 +75,8 @@ metrics! {
         "time from the arrival of a LookupRoute call to its answer";
     Shed "shed_total" Counter [],
         "lookups answered NO_HINT because too many were in flight";
+    OverLimit "over_limit_total" Counter [],
+        "lookups answered NO_HINT because an id, hash or list of the request was over its limit";
     IngestBlocks "ingest_blocks_total" Counter [],
         "blocks stored or refreshed";
     IngestDropped "ingest_dropped_total" Counter ["cause"],
@@ -118,6 +120,7 @@ pub(super) struct Metrics {
     lookup_route_calls: IntCounterVec,
     lookup_route_latency: HistogramVec,
     shed: IntCounterVec,
+    over_limit: IntCounterVec,
     ingest_blocks: IntCounterVec,
     ingest_dropped: IntCounterVec,
     events: IntCounterVec,
@@ -149,6 +152,7 @@ impl Metrics {
             lookup_route_calls: counter(&registry, Metric::LookupRouteCalls),
             lookup_route_latency: histogram(&registry, Metric::LookupRouteLatency),
             shed: counter(&registry, Metric::Shed),
+            over_limit: counter(&registry, Metric::OverLimit),
             ingest_blocks: counter(&registry, Metric::IngestBlocks),
             ingest_dropped: counter(&registry, Metric::IngestDropped),
             events: counter(&registry, Metric::Events),
@@ -171,6 +175,7 @@ impl Metrics {
     /// Series whose labels are known from the start are there from the start: a rate needs its zero.
     fn show_zeroes(&self) {
         self.shed.with_label_values::<&str>(&[]);
+        self.over_limit.with_label_values::<&str>(&[]);
         self.ingest_blocks.with_label_values::<&str>(&[]);
         for cause in DropCause::ALL {
             self.ingest_dropped.with_label_values(&[cause.label()]);
@@ -366,8 +371,10 @@ impl<'a> LookupRecord<'a> {
     /// The answer that the call gets.
     pub(super) fn decide(&mut self, decision: &Decision) {
         self.answer = Some((decision.reason, decision.hints().next().is_some()));
-        if decision.decided_by == GateId::LoadShed {
-            self.metrics.shed.with_label_values::<&str>(&[]).inc();
+        match decision.decided_by {
+            GateId::LoadShed => self.metrics.shed.with_label_values::<&str>(&[]).inc(),
+            GateId::OverLimit => self.metrics.over_limit.with_label_values::<&str>(&[]).inc(),
+            _ => {}
         }
     }
 }
