@@ -58,6 +58,11 @@ complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-max-a
 complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-min-hit-rate -d 'Lowest hit rate of a warm replica [default: 0.1]' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-in-flight -d 'Lookups in flight above which further ones are shed [default: 4096, 0 switches it off]' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-message-size -d 'Size of one message; a larger one is answered RESOURCE_EXHAUSTED' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-blocks -d 'Blocks in one request or update; a request over it is answered NO_HINT, and of an update the entries beyond are dropped [default: 131072]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-hash-bytes -d 'Bytes of one hash; a request over it is answered NO_HINT, a prefix entry or event is dropped [default: 64]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-id-bytes -d 'Bytes of a replica, tenant, model, hash scheme or adapter id; a request over it is answered NO_HINT, an update or event is dropped [default: 512]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-replicas -d 'Replicas of one tenant and model; what further ones report is dropped [default: 16384]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-replica-records -d 'Replicas of all tenants and models, those without entries included; what further ones report is dropped [default: 65536]' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-streams -d 'Concurrent streams of one connection' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l metrics-max-series -d 'Model and tenant names that label metrics; further ones are labelled `other`' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l log-format -d 'Form of the log [default: text on a terminal, else json]' -r -f -a "json\t'One JSON object a line'

@@ -106,6 +106,11 @@ impl Router {
         &self.index
     }
 
+    /// Limits on what one message may hold.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// The policies in force.
     pub fn policies(&self) -> Arc<PolicySet> {
         self.policies.current()

@@ -216,6 +216,12 @@ fn the_demo_as_json() {
 }
 
 #[test]
+fn a_replay_says_that_it_sheds_no_load() {
+    let text = stdout(&run(&["lookup", "--demo", "--explain"]));
+    assert!(text.contains("MaxInFlight = 0 (replay)"), "{text}");
+}
+
+#[test]
 fn a_request_by_flags_against_the_demo() {
     let output = run(&[
         "lookup",
@@ -231,6 +237,20 @@ fn a_request_by_flags_against_the_demo() {
     assert_eq!(output.status.code(), Some(0));
     let text = stdout(&output);
     assert!(text.starts_with("UNKNOWN_TENANT: ") && text.contains("the nearest known is `team-a`"), "{text}");
+}
+
+#[test]
+fn a_lookup_on_a_capture_tells_what_was_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.jsonl");
+    let text = "{\"icache\":\"capture\",\"version\":1}\n{\"t\":1,\"kind\":\"new\"}\n{\"t\":2,\"ki";
+    std::fs::write(&path, text).unwrap();
+    let keys = ["--tenant", "t", "--model", "m", "--hash-scheme", "s", "--prefix-hash", "0102"];
+    let output = run(&[&["lookup", "--capture", path.to_str().unwrap()], &keys[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stderr(&output);
+    assert!(text.contains("warning: passed over 1 records of kind `new`"), "{text}");
+    assert!(text.contains("warning: the last line was not finished and is left out: "), "{text}");
 }
 
 #[test]

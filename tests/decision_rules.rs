@@ -308,6 +308,23 @@ fn the_tighter_of_deadline_and_budget_counts() {
     }
 }
 
+/// The index was consulted for it, though nothing it said is delivered.
+#[test]
+fn a_timeout_after_the_index_was_read_echoes_the_adapter() {
+    let request = LookupRequest { adapter: "lora", ..KEYS };
+    let settings = defaults();
+    for (elapsed_ns, delivered_ns, echoed) in [(0, 5, "lora"), (5, 5, "")] {
+        let arrival = Arrival { elapsed_ns, deadline_ns: Some(5), ..ARRIVAL };
+        let plan = plan(&request, &settings, &Resolver, arrival);
+        let evidence = plan.query().map(|_| Evidence { holders: vec![holder(0, 128)], ..known(1) });
+        assert_eq!(evidence.is_some(), !echoed.is_empty());
+        let decision = plan.conclude(evidence).deliver(delivered_ns).0;
+        let answer = icache::explanation::answer(&decision, &request, 0);
+        assert_eq!((answer.reason_code.as_str(), answer.replicas.len()), ("TIMEOUT", 0));
+        assert_eq!(answer.adapter, echoed, "{elapsed_ns} ns before the index");
+    }
+}
+
 #[test]
 fn every_part_of_a_request_has_its_limit() {
     let at = |size: usize| "x".repeat(size);

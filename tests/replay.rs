@@ -361,6 +361,32 @@ fn a_preload_moves_the_newest_record_to_now() {
 }
 
 #[test]
+fn a_preload_tells_what_it_passed_over() {
+    let now = Timestamp::from_us(2_000_000_000_000_000);
+    let loaded = |text: String| {
+        let (_folder, path) = written("c.jsonl", text);
+        let router = Router::new(RouterConfig {
+            index: icache::index::IndexConfig::default(),
+            policies: PolicySet::empty(&Defaults::default()),
+            ranker: default_ranker(),
+            max_in_flight: Sourced::built_in(0),
+        });
+        preload(&path, &router, now).expect("the capture can be loaded")
+    };
+    let held = format!(r#"{{"t":0,"kind":"report","update":{HELD}}}"#);
+    let state = r#"{"t":1,"kind":"state","state":{"updates":[],"credits":[]}}"#;
+    let new = r#"{"t":1,"kind":"new"}"#;
+    assert_eq!(loaded(capture_of(&[&held])).warnings, [""; 0]);
+    let told = loaded(capture_of(&[&held, state, new, new]) + "{\"t\":2,\"ki");
+    assert_eq!(told.entries, 1);
+    let unknown = "passed over 2 records of kind `new`, which this icache does not know";
+    assert_eq!(told.warnings[0], unknown);
+    assert!(told.warnings[1].starts_with("the last line was not finished and is left out: "), "{told:?}");
+    assert_eq!(told.warnings[2..], ["passed over of `state`: `credits`"]);
+    assert_eq!(loaded(capture_of(&[new, new])).warnings, [unknown], "nothing else is there");
+}
+
+#[test]
 fn a_capture_comes_from_standard_input_too() {
     let output = Command::cargo_bin("icache")
         .expect("the binary is built")

@@ -59,6 +59,11 @@ async fn report(server: &Process, updates: Vec<wire::CacheStateUpdate>) {
     client.report_cache_state(tokio_stream::iter(updates)).await.unwrap();
 }
 
+/// Waits for the end while connections of this test are closed, which a stopping server waits for.
+async fn ended(server: Process) -> (std::process::ExitStatus, Vec<serde_json::Value>) {
+    tokio::task::spawn_blocking(|| server.wait()).await.unwrap()
+}
+
 /// Runs `icache serve` where it ends by itself.
 fn refused(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_icache")).arg("serve").args(args).output().unwrap()
@@ -251,7 +256,7 @@ async fn drops_are_logged_once_a_minute_for_each_cause_and_replica() {
     let dropped = "inferencecache_ingest_dropped_total{cause=\"negative_count\"}";
     assert_eq!(server_support::value_of(&page, dropped), Some(4.0));
     server.signal("TERM");
-    let (_, log) = server.wait();
+    let (_, log) = ended(server).await;
     let mut lines: Vec<(&str, &str)> = log
         .iter()
         .filter(|line| line["level"] == "WARN")
@@ -259,6 +264,97 @@ async fn drops_are_logged_once_a_minute_for_each_cause_and_replica() {
         .collect();
     lines.sort_unstable();
     assert_eq!(lines, [("missing_scheme", "r1"), ("negative_count", "r1"), ("negative_count", "r2")]);
+}
+
+#[tokio::test]
+async fn limits_are_set_by_flags_and_bite_one_over() {
+    let flags = ["--max-blocks=2", "--max-hash-bytes=3", "--max-id-bytes=6", "--max-replicas=2"];
+    let server = Process::start(&[&flags[..], &["--max-replica-records=3"]].concat());
+    let mut client = InferenceCacheClient::new(connect(&server).await);
+    let page = async || http_get(server.http_addr, "/metrics").await.1;
+    let counted = async |series: &str| server_support::value_of(&page().await, series);
+    const OVER: &str = "inferencecache_over_limit_total";
+    assert_eq!(counted(OVER).await, Some(0.0));
+    let blocks = |count: usize| wire::LookupRouteRequest {
+        prefix_hash: "".into(),
+        block_hashes: vec!["abc".into(); count],
+        block_token_counts: vec![1; count],
+        ..ask()
+    };
+    let hash = |hash: &'static str| wire::LookupRouteRequest { prefix_hash: hash.into(), ..ask() };
+    let model = |id: &str| wire::LookupRouteRequest { model_id: id.to_owned(), ..ask() };
+    let pairs = [(blocks(2), blocks(3)), (hash("abc"), hash("abcd")), (model("llamas"), model("llamas2"))];
+    for (at, (fits, over)) in pairs.into_iter().enumerate() {
+        for (request, count) in [(fits, at), (over, at + 1)] {
+            client.lookup_route(request).await.unwrap();
+            assert_eq!(counted(OVER).await, Some(count as f64), "pair {at}");
+        }
+    }
+
+    let of = |replica: &str, model: &str, message: wire::CacheStateUpdate| wire::CacheStateUpdate {
+        replica_id: replica.to_owned(),
+        model_id: model.to_owned(),
+        ..message
+    };
+    let mut long_hash = update(1);
+    long_hash.prefixes[0].prefix_hash = "abcd".into();
+    let mut many = update(1);
+    many.prefixes = vec![many.prefixes[0].clone(); 3];
+    let fits = [("r1", "llama"), ("r2", "llama"), ("long-6", "falcon")];
+    report(&server, fits.map(|(replica, model)| of(replica, model, update(1))).to_vec()).await;
+    for cause in ["long_hash", "long_id", "too_many_blocks", "too_many_replicas"] {
+        let series = format!("inferencecache_ingest_dropped_total{{cause=\"{cause}\"}}");
+        assert_eq!(counted(&series).await, Some(0.0), "{cause} at the limit");
+    }
+    for (message, cause, count) in [
+        (long_hash, "long_hash", 1.0),
+        (many, "too_many_blocks", 1.0),
+        (of("long-67", "llama", update(1)), "long_id", 1.0),
+        (of("r3", "llama", update(1)), "too_many_replicas", 1.0),
+        (of("r3", "qwen", update(1)), "too_many_replicas", 2.0),
+    ] {
+        report(&server, vec![message]).await;
+        let series = format!("inferencecache_ingest_dropped_total{{cause=\"{cause}\"}}");
+        assert_eq!(counted(&series).await, Some(count), "{cause}");
+    }
+}
+
+#[tokio::test]
+async fn long_names_are_cut_in_the_log() {
+    let server = Process::start(&[]);
+    let long = |letter: &str| letter.repeat(100_000);
+    let message = wire::CacheStateUpdate {
+        replica_id: long("r"),
+        tenant_id: long("t"),
+        model_id: long("m"),
+        ..update(1)
+    };
+    report(&server, vec![message]).await;
+    server.signal("TERM");
+    let (_, log) = ended(server).await;
+    let line = log.iter().find(|line| line["cause"] == "long_id").unwrap();
+    for (field, letter) in [("replica", "r"), ("tenant", "t"), ("model", "m")] {
+        assert_eq!(line[field], letter.repeat(64) + "…", "{field}");
+    }
+}
+
+#[test]
+fn what_a_preload_passed_over_is_logged() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.jsonl");
+    let text = "{\"icache\":\"capture\",\"version\":1}\n{\"t\":1,\"kind\":\"new\"}\n{\"t\":2,\"ki";
+    std::fs::write(&path, text).unwrap();
+    let server = Process::start(&["--preload", path.to_str().unwrap()]);
+    server.signal("TERM");
+    let (_, log) = server.wait();
+    let warned: Vec<&str> = log
+        .iter()
+        .filter(|line| line["level"] == "WARN")
+        .map(|line| line["message"].as_str().unwrap())
+        .collect();
+    assert_eq!(warned.len(), 2, "{log:?}");
+    assert!(warned[0].starts_with("--preload: passed over 1 records of kind `new`"), "{warned:?}");
+    assert!(warned[1].starts_with("--preload: the last line was not finished"), "{warned:?}");
 }
 
 #[tokio::test]

@@ -180,3 +180,73 @@ fn every_dependency_has_its_reason() {
     }
     assert!(silent.is_empty(), "no reason given: {silent:#?}");
 }
+
+/// Dependencies that only generated code names, and the source that brings it about.
+const NAMED_BY_GENERATED_CODE: &[(&str, &str)] = &[("pbjson", "pbjson_build::")];
+
+/// The dependencies that a manifest declares, as code names them.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let mut inside = false;
+    let mut found = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            inside = line.contains("dependencies]");
+        } else if let Some((name, _)) = line.split_once('=').filter(|_| inside) {
+            found.push(name.trim().replace('-', "_"));
+        }
+    }
+    found
+}
+
+/// Whether `source` has a path that begins with the crate `name`.
+fn names_crate(source: &str, name: &str) -> bool {
+    let is_path = |at: usize| {
+        let is_whole = !source[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':');
+        is_whole && (source[at + name.len()..].starts_with("::") || source[..at].ends_with("use "))
+    };
+    source.match_indices(name).any(|(at, _)| is_path(at))
+}
+
+#[test]
+fn every_dependency_is_used() {
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).expect("the manifest can be read");
+    let folders = ["src", "tests", "benches"].map(|folder| files(&root().join(folder), ".rs"));
+    let sources: Vec<String> = folders
+        .into_iter()
+        .flatten()
+        .chain([root().join("build.rs")])
+        .filter(|path| !path.ends_with("tests/tidy.rs"))
+        .map(|path| std::fs::read_to_string(path).expect("a source can be read"))
+        .map(|source| {
+            let code = source.lines().map(|line| line.split("//").next().unwrap_or_default());
+            code.collect::<Vec<_>>().join("\n")
+        })
+        .collect();
+    let found = dependencies(&manifest);
+    assert!(found.len() > 40, "the manifest is read: {found:?}");
+    let unused: Vec<_> = found
+        .iter()
+        .filter(|name| {
+            let by_generated = NAMED_BY_GENERATED_CODE.iter().find(|(generated, _)| generated == name);
+            match by_generated {
+                Some((_, source)) => !sources.iter().any(|text| text.contains(source)),
+                None => !sources.iter().any(|text| names_crate(text, name)),
+            }
+        })
+        .collect();
+    assert!(unused.is_empty(), "named nowhere: remove them from Cargo.toml: {unused:?}");
+}
+
+#[test]
+fn crates_are_found_where_a_path_begins_with_them() {
+    for (source, is_found) in [
+        ("use bytes::Bytes;", true),
+        ("let x = bytes::Bytes::new();", true),
+        ("use bytes;", true),
+        ("let bytes = 1;", false),
+        ("crate::bytes::x()", false),
+        ("some_bytes::x()", false),
+    ] {
+        assert_eq!(names_crate(source, "bytes"), is_found, "{source}");
+    }
+}

@@ -38,6 +38,18 @@ pub struct Notes {
     pub torn: Option<String>,
 }
 
+impl Notes {
+    /// What a person should know of it, each as a sentence; bad lines beyond those kept are not among them.
+    pub fn warnings(&self) -> Vec<String> {
+        let kinds = self.unknown_kinds.iter().map(|(kind, count)| {
+            format!("passed over {count} records of kind `{kind}`, which this icache does not know")
+        });
+        let torn = self.torn.iter();
+        let torn = torn.map(|torn| format!("the last line was not finished and is left out: {torn}"));
+        self.first_bad.iter().cloned().chain(kinds).chain(torn).collect()
+    }
+}
+
 /// Streams the records of a capture.
 #[derive(Debug)]
 pub struct Reader<R> {

@@ -98,16 +98,14 @@ fn look_up<R: BufRead>(
             last_asked = Some(lookup.request);
         }
     }
-    let torn = reader.notes().torn.clone();
+    replay.note(reader.notes());
     let Some(request) = request.or(last_asked) else {
         return Err(UsageError::new("the capture holds no lookup", "describe one with flags").into());
     };
     let request = decode_request(&request);
     let explained = replay.router().explain(&request, Call::at(replay.now().unwrap_or_default()));
     let explanation = explanation(&explained, &request, 0);
-    let mut warnings = replay.finish().warnings;
-    warnings.extend(torn);
-    Ok(Replayed { explanation, warnings })
+    Ok(Replayed { explanation, warnings: replay.finish().told_warnings() })
 }
 
 /// A capture that cannot be used, and what to do about it.

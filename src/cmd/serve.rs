@@ -1,5 +1,6 @@
 //! `icache serve`: the server.
 
+mod limits;
 mod ready;
 mod values;
 
@@ -15,6 +16,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::EnvFilter;
 
+use self::limits::LimitArgs;
 use self::values::{address, factor, message_size, ns, positive_ns, positive_span, size, span};
 use super::{CommandError, Exit, ServerError, UsageError, offline};
 use crate::decision::Knob;
@@ -91,6 +93,8 @@ pub struct Args {
     /// Size of one message; a larger one is answered RESOURCE_EXHAUSTED
     #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = message_size, help_heading = "Limits")]
     max_message_size: u64,
+    #[command(flatten)]
+    limits: LimitArgs,
     /// Concurrent streams of one connection
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..),
         help_heading = "Limits")]
@@ -133,6 +137,9 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
     let router = Arc::new(Router::new(router_config(args)));
     if let Some(path) = &args.preload {
         let loaded = preload(path, &router, Timestamp::now()).map_err(offline::unusable)?;
+        for warning in &loaded.warnings {
+            tracing::warn!("--preload: {warning}");
+        }
         tracing::info!(
             records = loaded.records,
             dropped = loaded.dropped,
@@ -234,6 +241,7 @@ fn server_config(args: &Args) -> ServerConfig {
         metrics_max_series: args.metrics_max_series,
         sweep_interval: args.sweep_interval,
         drain_timeout: args.drain_timeout,
+        ..ServerConfig::default()
     }
 }
 
@@ -250,7 +258,7 @@ fn router_config(args: &Args) -> RouterConfig {
     set(&mut ranker.tenant_hot_min_hit_rate, args.tenant_hot_min_hit_rate, "--tenant-hot-min-hit-rate");
     let mut max_in_flight = Sourced::built_in(DEFAULT_MAX_IN_FLIGHT);
     set(&mut max_in_flight, args.max_in_flight, "--max-in-flight");
-    let index = IndexConfig::default();
+    let index = args.limits.of_index(IndexConfig::default());
     RouterConfig {
         index: IndexConfig {
             max_entries: args.max_entries.unwrap_or(index.max_entries),

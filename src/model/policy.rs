@@ -11,6 +11,8 @@ pub enum Source {
     Default,
     /// A server setting: the flag.
     Flag(&'static str),
+    /// The replay, which is not under the load of the server that was recorded.
+    Replay,
     /// A policy object: its name, and file and line where known, as one text.
     Object(Arc<str>),
 }
@@ -20,6 +22,7 @@ impl fmt::Display for Source {
         match self {
             Self::Default => out.write_str("default"),
             Self::Flag(flag) => write!(out, "flag {flag}"),
+            Self::Replay => out.write_str("replay"),
             Self::Object(object) => out.write_str(object),
         }
     }

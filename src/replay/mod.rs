@@ -25,7 +25,7 @@ pub use timings::Timings;
 
 use self::intake::Intake;
 use self::settings::ServerSettings;
-use crate::capture::{Body, CaptureError, KvBatch, Lookup, ReadOptions, Reader, Record};
+use crate::capture::{Body, CaptureError, KvBatch, Lookup, Notes, ReadOptions, Reader, Record};
 use crate::contract::{decode_answer, decode_request};
 use crate::decision::Decision;
 use crate::explanation::answer;
@@ -142,8 +142,13 @@ impl Replay {
             self.apply(&record)?;
             progress(reader.bytes_read());
         }
-        self.report.note(reader.notes());
+        self.note(reader.notes());
         Ok(())
+    }
+
+    /// Takes over what a reader passed over, where its records were applied one by one.
+    pub fn note(&mut self, notes: &Notes) {
+        self.report.note(notes);
     }
 
     /// Replays one record; its time must not lie before that of the record before.

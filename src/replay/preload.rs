@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use super::intake::Intake;
-use crate::capture::{Body, CaptureError, ReadOptions, Reader};
+use super::report::MAX_WARNINGS;
+use crate::capture::{Body, CaptureError, MAX_NOTES, ReadOptions, Reader};
 use crate::lookup::Router;
 use crate::model::Timestamp;
 
 /// What was loaded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Preload {
     /// Records applied.
     pub records: u64,
@@ -22,6 +23,8 @@ pub struct Preload {
     pub dropped: u64,
     /// Entries in the index afterwards.
     pub entries: u64,
+    /// What a person should know of the capture, each as a sentence.
+    pub warnings: Vec<String>,
     /// How far times were moved, in nanoseconds.
     pub shift_ns: i64,
 }
@@ -38,8 +41,9 @@ pub fn preload(path: &Path, router: &Router, now: Timestamp) -> Result<Preload, 
     while let Some(record) = reader.next_record()? {
         newest = Some(record.at);
     }
-    let Some(newest) = newest else { return Ok(Preload::default()) };
-    let mut loaded = Preload { shift_ns: newest.age_ns(now), ..Preload::default() };
+    let warnings = reader.notes().warnings();
+    let Some(newest) = newest else { return Ok(Preload { warnings, ..Preload::default() }) };
+    let mut loaded = Preload { shift_ns: newest.age_ns(now), warnings, ..Preload::default() };
     let mut intake = Intake::default();
     let index = router.index();
     let mut reader = Reader::open_file(path, options)?;
@@ -53,6 +57,9 @@ pub fn preload(path: &Path, router: &Router, now: Timestamp) -> Result<Preload, 
             Body::Event(event) => intake.event(index, event, at, loaded.shift_ns),
             Body::State(state) => {
                 state.updates.iter().for_each(|update| intake.update(index, update, at, loaded.shift_ns));
+                let parts = state.others.keys().take(MAX_NOTES);
+                loaded.warnings.extend(parts.map(|part| format!("passed over of `state`: `{part}`")));
+                loaded.warnings.truncate(MAX_WARNINGS);
             }
             Body::Lookup(_) | Body::Policy(_) | Body::Config(_) | Body::Sweep => {
                 loaded.records -= 1;

@@ -157,19 +157,17 @@ impl ReplayReport {
     /// Takes over what the reader passed over.
     pub(super) fn note(&mut self, notes: &Notes) {
         self.bad_lines += notes.bad_lines;
-        notes.first_bad.iter().for_each(|what| self.warn(what.clone()));
-        self.more_warnings += notes.bad_lines - notes.first_bad.len() as u64;
         self.unknown_records += notes.unknown;
         add_counts(&mut self.unknown_kinds, notes.unknown_kinds.clone());
-        for (kind, count) in &notes.unknown_kinds {
-            self.warn(format!(
-                "passed over {count} records of kind `{kind}`, which this icache does not know"
-            ));
-        }
-        if let Some(torn) = &notes.torn {
-            self.torn += 1;
-            self.warn(format!("the last line was not finished and is left out: {torn}"));
-        }
+        self.torn += u64::from(notes.torn.is_some());
+        notes.warnings().into_iter().for_each(|warning| self.warn(warning));
+        self.more_warnings += notes.bad_lines - notes.first_bad.len() as u64;
+    }
+
+    /// The warnings, and how many more there are where not all are kept.
+    pub fn told_warnings(&self) -> Vec<String> {
+        let more = (self.more_warnings > 0).then(|| format!("and {} more", self.more_warnings));
+        self.warnings.iter().cloned().chain(more).collect()
     }
 
     pub(super) fn count_record(&mut self, record: &Record) {

@@ -33,7 +33,7 @@ impl ServerSettings {
             index: self.index,
             policies,
             ranker: self.ranker.clone(),
-            max_in_flight: Sourced::built_in(0),
+            max_in_flight: Sourced::new(0, Source::Replay),
         })
     }
 

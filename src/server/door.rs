@@ -3,11 +3,14 @@
 //!
 //! A message over the size limit is RESOURCE_EXHAUSTED, where the transport says OUT_OF_RANGE. A lookup whose deadline
 //! passes before its message has arrived is answered `TIMEOUT`, where the transport would fail the call.
+//!
+//! A lookup counts as in flight from its head on. One whose message does not come stops to count after a while, or calls
+//! that are never finished would shed everybody else's; it counts again should its message come.
 
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -25,26 +28,37 @@ const LOOKUP_PATH: &str = "/inferencecache.v1alpha1.InferenceCache/LookupRoute";
 const EXPLAIN_PATH: &str = "/icache.v1alpha1.Explain/ExplainRoute";
 
 /// How a call arrived; an extension of its request.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Arrival {
     at: Instant,
     deadline: Option<Duration>,
     in_flight: u64,
+    ticket: Option<Arc<Ticket>>,
 }
 
 impl Arrival {
-    /// The arrival of `request`; now, where it did not come through a door.
+    /// The arrival of `request`, whose message is there; now, where it did not come through a door.
+    ///
+    /// The call is in flight as long as this is kept.
     pub(super) fn of<T>(request: &tonic::Request<T>) -> Self {
-        request.extensions().get().copied().unwrap_or(Self {
-            at: Instant::now(),
-            deadline: None,
-            in_flight: 1,
-        })
+        let Some(arrival) = request.extensions().get::<Self>() else {
+            return Self { at: Instant::now(), deadline: None, in_flight: 1, ticket: None };
+        };
+        let mut arrival = arrival.clone();
+        if let Some(count) = arrival.ticket.as_ref().and_then(|ticket| ticket.take_message()) {
+            arrival.in_flight = count;
+        }
+        arrival
     }
 
     /// Time since the arrival.
     pub(super) fn elapsed(&self) -> Duration {
         self.at.elapsed()
+    }
+
+    /// Whether the caller's deadline has passed.
+    pub(super) fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| self.elapsed() >= deadline)
     }
 
     /// What the decision needs of it.
@@ -63,12 +77,14 @@ impl Arrival {
 pub(super) struct Door<S> {
     inner: S,
     in_flight: Arc<AtomicU64>,
+    message_wait: Duration,
 }
 
 impl<S> Door<S> {
-    /// `in_flight` counts the lookups that have arrived and are not answered.
-    pub(super) fn new(inner: S, in_flight: Arc<AtomicU64>) -> Self {
-        Self { inner, in_flight }
+    /// `in_flight` counts the lookups that have arrived and are not answered; one whose message has not come within
+    /// `message_wait` is not counted until it comes.
+    pub(super) fn new(inner: S, in_flight: Arc<AtomicU64>, message_wait: Duration) -> Self {
+        Self { inner, in_flight, message_wait }
     }
 }
 
@@ -97,45 +113,86 @@ where
     fn call(&mut self, mut request: http::Request<Body>) -> Answering<S> {
         let at = Instant::now();
         let path = request.uri().path();
-        let entered = (path == LOOKUP_PATH).then(|| InFlight::enter(&self.in_flight));
-        let is_decided_here = entered.is_some() || path == EXPLAIN_PATH;
+        // An explanation costs what a lookup costs and more, so it counts as one.
+        let entered = (path == LOOKUP_PATH || path == EXPLAIN_PATH).then(|| Ticket::enter(&self.in_flight));
+        let (ticket, in_flight) =
+            entered.map_or((None, 1), |(ticket, count)| (Some(Arc::new(ticket)), count));
         let arrival = Arrival {
             at,
             deadline: request.headers().get(GRPC_TIMEOUT_HEADER).and_then(parse_timeout),
-            // An explanation is of the lookup that would come on top.
-            in_flight: entered.as_ref().map_or_else(|| load(&self.in_flight) + 1, |entered| entered.count),
+            in_flight,
+            ticket: ticket.clone(),
         };
+        let until = arrival.deadline.filter(|_| ticket.is_some()).and_then(|span| at.checked_add(span));
         request.extensions_mut().insert(arrival);
-        let until = arrival.deadline.filter(|_| is_decided_here).and_then(|span| at.checked_add(span));
         let late = until.map(|until| Late {
             until,
             sleep: Box::pin(tokio::time::sleep_until(until.into())),
             service: self.inner.clone(),
             request: without_message(&request),
         });
-        Answering { inner: self.inner.call(request), late, _entered: entered }
+        let waiting = ticket.map(|ticket| Waiting { ticket, span: self.message_wait, timer: None });
+        Answering { inner: self.inner.call(request), late, waiting }
     }
 }
 
-fn load(count: &AtomicU64) -> u64 {
-    count.load(Ordering::Relaxed)
-}
-
-/// One lookup in flight, until dropped.
-struct InFlight {
-    count: u64,
+/// One lookup on its way, in flight until dropped.
+#[derive(Debug)]
+struct Ticket {
     counter: Arc<AtomicU64>,
+    has_message: AtomicBool,
+    is_counted: AtomicBool,
 }
 
-impl InFlight {
-    fn enter(counter: &Arc<AtomicU64>) -> Self {
-        Self { count: counter.fetch_add(1, Ordering::Relaxed) + 1, counter: Arc::clone(counter) }
+impl Ticket {
+    /// The ticket, and how many are in flight with it.
+    fn enter(counter: &Arc<AtomicU64>) -> (Self, u64) {
+        let count = counter.fetch_add(1, Ordering::Relaxed) + 1;
+        let (has_message, is_counted) = (AtomicBool::new(false), AtomicBool::new(true));
+        (Self { counter: Arc::clone(counter), has_message, is_counted }, count)
+    }
+
+    /// The message has come. How many are in flight, where the call was not counted any more and is so again.
+    fn take_message(&self) -> Option<u64> {
+        self.has_message.store(true, Ordering::Relaxed);
+        let was_counted = self.is_counted.swap(true, Ordering::Relaxed);
+        (!was_counted).then(|| self.counter.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// Counts no more until the message comes, where it has not.
+    fn give_up_waiting(&self) {
+        if !self.has_message.load(Ordering::Relaxed) {
+            self.leave();
+        }
+    }
+
+    fn leave(&self) {
+        if self.is_counted.swap(false, Ordering::Relaxed) {
+            self.counter.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
-impl Drop for InFlight {
+impl Drop for Ticket {
     fn drop(&mut self) {
-        self.counter.fetch_sub(1, Ordering::Relaxed);
+        self.leave();
+    }
+}
+
+/// A ticket whose message has not come yet.
+struct Waiting {
+    ticket: Arc<Ticket>,
+    span: Duration,
+    /// Made when the call has to wait for something, which most do not.
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl Waiting {
+    /// Whether it is over.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let span = self.span;
+        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(span)));
+        timer.as_mut().poll(context).map(|()| self.ticket.give_up_waiting())
     }
 }
 
@@ -163,7 +220,7 @@ fn without_message(request: &http::Request<Body>) -> http::Request<Body> {
 pub(super) struct Answering<S> {
     inner: BoxFuture<http::Response<Body>, Infallible>,
     late: Option<Late<S>>,
-    _entered: Option<InFlight>,
+    waiting: Option<Waiting>,
 }
 
 impl<S> Future for Answering<S>
@@ -176,6 +233,9 @@ where
         let this = &mut *self;
         if let Poll::Ready(answer) = this.inner.as_mut().poll(context) {
             return Poll::Ready(answer.map(of_contract));
+        }
+        if this.waiting.as_mut().is_some_and(|waiting| waiting.poll(context).is_ready()) {
+            this.waiting = None;
         }
         let Some(late) = &mut this.late else { return Poll::Pending };
         // The clock counts, not the timer alone: the transport's own timer must never be the first to notice.
@@ -241,5 +301,29 @@ mod tests {
             assert_eq!(parse_timeout(&http::HeaderValue::from_static(text)), expected, "{text:?}");
         }
         assert_eq!(parse_timeout(&http::HeaderValue::from_bytes(b"1\xff").unwrap()), None);
+    }
+
+    #[test]
+    fn a_call_counts_from_its_head_and_again_from_a_late_message() {
+        let counter = Arc::new(AtomicU64::new(0));
+        let in_flight = || counter.load(Ordering::Relaxed);
+        let (prompt, count) = Ticket::enter(&counter);
+        assert_eq!((count, in_flight()), (1, 1));
+        assert_eq!(prompt.take_message(), None);
+        prompt.give_up_waiting();
+        assert_eq!(in_flight(), 1, "its message has come");
+
+        let (late, count) = Ticket::enter(&counter);
+        assert_eq!((count, in_flight()), (2, 2));
+        late.give_up_waiting();
+        late.give_up_waiting();
+        assert_eq!(in_flight(), 1);
+        assert_eq!(late.take_message(), Some(2));
+        assert_eq!((late.take_message(), in_flight()), (None, 2));
+
+        let (never, _) = Ticket::enter(&counter);
+        never.give_up_waiting();
+        drop((prompt, late, never));
+        assert_eq!(in_flight(), 0);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tonic::{Request, Response, Status};
 
 use super::Core;
+use super::aside::aside;
 use super::door::Arrival;
 use crate::contract::wire::icache::v1alpha1::ExplainRouteResponse;
 use crate::contract::wire::icache::v1alpha1::explain_server::Explain;
@@ -31,9 +32,19 @@ impl Explain for Explainer {
     ) -> Result<Response<ExplainRouteResponse>, Status> {
         let arrival = Arrival::of(&request);
         let message = request.into_inner();
-        let lookup = decode_request(&message);
-        let explained = self.core.router.explain(&lookup, arrival.call());
-        let told = explanation(&explained, &lookup, super::grpc::micros(arrival.elapsed()));
-        Ok(Response::new(encode_explanation(told)))
+        // There is little to explain, and the transport would not wait for another thread.
+        if arrival.is_late() {
+            return Ok(Response::new(explain(&self.core, &message, &arrival)));
+        }
+        let core = Arc::clone(&self.core);
+        // It names what an index holds, and lists every candidate: much more than a lookup does.
+        let explained = aside("explaining a lookup", move || explain(&core, &message, &arrival));
+        Ok(Response::new(explained.await?))
     }
+}
+
+fn explain(core: &Core, message: &LookupRouteRequest, arrival: &Arrival) -> ExplainRouteResponse {
+    let lookup = decode_request(message);
+    let explained = core.router.explain(&lookup, arrival.call());
+    encode_explanation(explanation(&explained, &lookup, super::grpc::micros(arrival.elapsed())))
 }

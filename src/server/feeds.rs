@@ -5,15 +5,18 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Status;
 
+use super::metrics::{METRICS, MetricInfo};
 use super::{Core, Phase, draining};
+use crate::contract::decode_event;
 use crate::contract::wire::inferencecache::v1alpha1 as wire;
-use crate::model::Timestamp;
+use crate::model::{EventKind, Timestamp};
 
 /// Events that wait for the slowest observer at most.
 const QUEUE: usize = 1_024;
@@ -36,15 +39,22 @@ impl Feeds {
     }
 
     /// Offers an event to all observers.
-    pub(super) fn publish(&self, event: wire::CacheEvent) {
+    pub(super) fn publish(&self, mut event: wire::CacheEvent) {
         if self.events.receiver_count() > 0 {
+            // A hash is a slice of its message, which may be larger than anything that an event can hold.
+            event.prefix_hash = Bytes::copy_from_slice(&event.prefix_hash);
             // An error means that the last observer has just left.
             let _ = self.events.send(Arc::new(event));
         }
     }
 
-    /// The events that `wanted` asks for, from now until the server drains.
-    pub(super) fn events(&self, wanted: wire::StreamEventsRequest) -> Feed<wire::CacheEvent> {
+    /// The events that `wanted` asks for, from now until the server drains. No event has an id of more than `id_bytes`.
+    pub(super) fn events(
+        &self,
+        wanted: &wire::StreamEventsRequest,
+        id_bytes: usize,
+    ) -> Feed<wire::CacheEvent> {
+        let wanted = Wanted::new(wanted, id_bytes);
         let mut events = self.events.subscribe();
         let phase = self.phase.clone();
         let (sender, receiver) = mpsc::channel(1);
@@ -56,7 +66,7 @@ impl Feeds {
                     () = draining(phase.clone()) => return,
                 };
                 match event {
-                    Ok(event) if is_wanted(&event, &wanted) => {
+                    Ok(event) if wanted.takes(&event) => {
                         if !deliver(&sender, wire::CacheEvent::clone(&event), &phase).await {
                             return;
                         }
@@ -82,15 +92,53 @@ async fn deliver<T>(
     }
 }
 
-fn is_wanted(event: &wire::CacheEvent, wanted: &wire::StreamEventsRequest) -> bool {
-    (wanted.model_id.is_empty() || wanted.model_id == event.model_id)
-        && (wanted.tenant_id.is_empty() || wanted.tenant_id == event.tenant_id)
-        && (wanted.types.is_empty() || wanted.types.contains(&event.r#type))
+/// What an observer asked for, in as much memory as it takes to tell events by it: it is kept as long as the feed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Wanted {
+    /// An id that no event can have.
+    Nothing,
+    /// Empty is everything.
+    Only { model: Box<str>, tenant: Box<str>, kinds: Vec<EventKind> },
+}
+
+impl Wanted {
+    fn new(asked: &wire::StreamEventsRequest, id_bytes: usize) -> Self {
+        let (model, tenant) = (asked.model_id.as_str(), asked.tenant_id.as_str());
+        if model.len() > id_bytes || tenant.len() > id_bytes {
+            return Self::Nothing;
+        }
+        let mut kinds = Vec::new();
+        for kind in asked.types.iter().copied().map(kind_of) {
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        Self::Only { model: Box::from(model), tenant: Box::from(tenant), kinds }
+    }
+
+    fn takes(&self, event: &wire::CacheEvent) -> bool {
+        let Self::Only { model, tenant, kinds } = self else { return false };
+        (model.is_empty() || **model == event.model_id)
+            && (tenant.is_empty() || **tenant == event.tenant_id)
+            && (kinds.is_empty() || kinds.contains(&kind_of(event.r#type)))
+    }
+}
+
+/// All numbers without a name are one kind.
+fn kind_of(number: i32) -> EventKind {
+    decode_event(&wire::CacheEvent { r#type: number, ..Default::default() }).kind
+}
+
+/// The names of `asked` that are names of metrics, each once; none where all metrics are asked for.
+fn known_metrics(asked: &[String]) -> Option<Vec<&'static str>> {
+    let is_asked = |info: &&MetricInfo| asked.iter().any(|name| name == info.name);
+    (!asked.is_empty()).then(|| METRICS.iter().filter(is_asked).map(|info| info.name).collect())
 }
 
 /// All samples of the metrics that `wanted` names, now and every few seconds until the server drains.
-pub(super) fn metrics(core: &Arc<Core>, wanted: wire::StreamMetricsRequest) -> Feed<wire::Metric> {
+pub(super) fn metrics(core: &Arc<Core>, wanted: &wire::StreamMetricsRequest) -> Feed<wire::Metric> {
     let core = Arc::clone(core);
+    let wanted = known_metrics(&wanted.names);
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(async move {
         let mut ticks = tokio::time::interval(METRICS_EVERY);
@@ -101,7 +149,7 @@ pub(super) fn metrics(core: &Arc<Core>, wanted: wire::StreamMetricsRequest) -> F
                 () = draining(core.phase.clone()) => return,
             }
             let timestamp_us = Timestamp::now().as_us();
-            for sample in core.metrics.samples(&core.router.index().gauges(), &wanted.names) {
+            for sample in core.metrics.samples(&core.router.index().gauges(), wanted.as_deref()) {
                 let metric = wire::Metric {
                     name: sample.name,
                     r#type: sample.kind.to_owned(),
@@ -116,4 +164,40 @@ pub(super) fn metrics(core: &Arc<Core>, wanted: wire::StreamMetricsRequest) -> F
         }
     });
     Box::pin(ReceiverStream::new(receiver))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_of_a_wish_is_bounded() {
+        let long = "x".repeat(513);
+        let asked = |model: &str, types: Vec<i32>| wire::StreamEventsRequest {
+            model_id: model.to_owned(),
+            types,
+            ..Default::default()
+        };
+        assert_eq!(Wanted::new(&asked(&long, vec![]), 512), Wanted::Nothing);
+        assert_ne!(Wanted::new(&asked(&long[..512], vec![]), 512), Wanted::Nothing);
+        let Wanted::Only { kinds, .. } = Wanted::new(&asked("m", (-100..100_000).collect()), 512) else {
+            panic!("events can be of this model");
+        };
+        assert_eq!(kinds.len(), 5);
+        let names =
+            vec!["inferencecache_shed_total".to_owned(), long, "inferencecache_shed_total".to_owned()];
+        assert_eq!(known_metrics(&names), Some(vec!["inferencecache_shed_total"]));
+        assert_eq!(known_metrics(&names[1..2]), Some(vec![]), "nothing, and not everything");
+        assert_eq!(known_metrics(&[]), None);
+    }
+
+    #[test]
+    fn an_event_in_the_queue_does_not_keep_its_message() {
+        let message = Bytes::from(vec![7; 1 << 20]);
+        let feeds = Feeds::new(watch::channel(Phase::Serving).1);
+        let mut observer = feeds.events.subscribe();
+        feeds.publish(wire::CacheEvent { prefix_hash: message.slice(..8), ..Default::default() });
+        assert!(message.is_unique(), "the queue holds the message");
+        assert_eq!(observer.try_recv().unwrap().prefix_hash, message.slice(..8));
+    }
 }

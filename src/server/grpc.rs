@@ -5,17 +5,24 @@ use std::time::Duration;
 
 use tonic::{Request, Response, Status, Streaming};
 
+use super::aside::aside;
 use super::door::Arrival;
 use super::feeds::{self, Feed};
 use super::{Core, metrics};
 use crate::contract::wire::inferencecache::v1alpha1 as wire;
 use crate::contract::wire::inferencecache::v1alpha1::inference_cache_server::InferenceCache;
 use crate::contract::{decode_request, encode_answer, encode_state};
-use crate::decision::Reason;
+use crate::decision::{Decision, Reason};
 use crate::explanation::answer;
 
 /// RenderTemplate's code for a template that was rendered, and where no templates are loaded.
 const RENDER_OK: &str = "OK";
+
+/// Blocks of a lookup that is answered on the spot.
+const MAX_INLINE_BLOCKS: usize = 8_192;
+
+/// Token ids of a lookup that is answered on the spot.
+const MAX_INLINE_TOKENS: usize = 131_072;
 
 /// The handler.
 pub(super) struct Cache {
@@ -45,11 +52,19 @@ impl InferenceCache for Cache {
     ) -> Result<Response<wire::LookupRouteResponse>, Status> {
         let arrival = Arrival::of(&request);
         let message = request.into_inner();
-        let lookup = decode_request(&message);
-        let mut record = metrics::LookupRecord::new(&self.core.metrics, lookup.model, arrival);
-        let decision = self.core.router.route(&lookup, arrival.call());
+        if is_small(&message) {
+            let mut record = metrics::LookupRecord::new(&self.core.metrics, &message.model_id, &arrival);
+            let (decision, response) = look_up(&self.core, &message, &arrival);
+            record.decide(&decision);
+            return Ok(Response::new(response));
+        }
+        let (core, kept) = (Arc::clone(&self.core), arrival.clone());
+        let model = message.model_id.clone();
+        let looked_up = aside("a lookup", move || look_up(&core, &message, &kept)).await;
+        // Not before: where the deadline passes meanwhile, this ends here, and the call is counted as a late one.
+        let mut record = metrics::LookupRecord::new(&self.core.metrics, &model, &arrival);
+        let (decision, response) = looked_up?;
         record.decide(&decision);
-        let response = encode_answer(answer(&decision, &lookup, micros(arrival.elapsed())));
         Ok(Response::new(response))
     }
 
@@ -95,7 +110,8 @@ impl InferenceCache for Cache {
         &self,
         request: Request<wire::StreamEventsRequest>,
     ) -> Result<Response<Self::StreamCacheEventsStream>, Status> {
-        Ok(Response::new(self.core.feeds.events(request.into_inner())))
+        let id_bytes = self.core.router.limits().id_bytes;
+        Ok(Response::new(self.core.feeds.events(request.get_ref(), id_bytes)))
     }
 
     type StreamMetricsStream = Feed<wire::Metric>;
@@ -104,8 +120,24 @@ impl InferenceCache for Cache {
         &self,
         request: Request<wire::StreamMetricsRequest>,
     ) -> Result<Response<Self::StreamMetricsStream>, Status> {
-        Ok(Response::new(feeds::metrics(&self.core, request.into_inner())))
+        Ok(Response::new(feeds::metrics(&self.core, request.get_ref())))
     }
+}
+
+/// Whether a lookup is answered on the spot: a larger one would hold up the calls that wait for the same thread.
+fn is_small(message: &wire::LookupRouteRequest) -> bool {
+    message.block_hashes.len() <= MAX_INLINE_BLOCKS && message.token_ids.len() <= MAX_INLINE_TOKENS
+}
+
+fn look_up(
+    core: &Core,
+    message: &wire::LookupRouteRequest,
+    arrival: &Arrival,
+) -> (Decision, wire::LookupRouteResponse) {
+    let lookup = decode_request(message);
+    let decision = core.router.route(&lookup, arrival.call());
+    let response = encode_answer(answer(&decision, &lookup, micros(arrival.elapsed())));
+    (decision, response)
 }
 
 fn acknowledged() -> wire::Ack {

@@ -33,9 +33,14 @@ impl HealthService {
     }
 }
 
-fn status_in(phase: Phase, service: &str) -> ServingStatus {
+/// The name as it is known here; callers' names are not kept.
+fn known(service: &str) -> Option<&'static str> {
+    NAMES.into_iter().find(|name| *name == service)
+}
+
+fn status_in(phase: Phase, service: Option<&'static str>) -> ServingStatus {
     match phase {
-        _ if !NAMES.contains(&service) => ServingStatus::ServiceUnknown,
+        _ if service.is_none() => ServingStatus::ServiceUnknown,
         Phase::Serving => ServingStatus::Serving,
         Phase::Draining => ServingStatus::NotServing,
     }
@@ -51,7 +56,7 @@ impl Health for HealthService {
         &self,
         request: Request<HealthCheckRequest>,
     ) -> Result<Response<HealthCheckResponse>, Status> {
-        match status_in(*self.phase.borrow(), &request.get_ref().service) {
+        match status_in(*self.phase.borrow(), known(&request.get_ref().service)) {
             ServingStatus::ServiceUnknown => Err(Status::not_found("no such service here")),
             status => Ok(Response::new(response(status))),
         }
@@ -64,13 +69,13 @@ impl Health for HealthService {
         &self,
         request: Request<HealthCheckRequest>,
     ) -> Result<Response<Self::WatchStream>, Status> {
-        let service = request.into_inner().service;
+        let service = known(&request.into_inner().service);
         let mut phase = self.phase.clone();
         let (sender, receiver) = mpsc::channel(2);
         tokio::spawn(async move {
             loop {
                 let now = *phase.borrow_and_update();
-                let is_sent = sender.send(Ok(response(status_in(now, &service)))).await.is_ok();
+                let is_sent = sender.send(Ok(response(status_in(now, service)))).await.is_ok();
                 if !is_sent || now == Phase::Draining {
                     return;
                 }

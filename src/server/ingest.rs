@@ -1,13 +1,16 @@
 //! What producers send, on its way into the index.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tonic::Status;
 
+use super::aside::aside;
 use super::drops::DropLog;
 use super::metrics::Metrics;
 use crate::contract::wire::inferencecache::v1alpha1 as wire;
 use crate::contract::{decode_event, decode_update};
+use crate::index::DropCause;
 use crate::lookup::Router;
 use crate::model::{EventKind, Timestamp};
 
@@ -28,14 +31,15 @@ impl Ingest {
     }
 
     /// Applies an update. An error is a fault of this server.
-    pub(super) async fn update(&self, message: wire::CacheStateUpdate) -> Result<(), Status> {
-        let blocks: usize = message.prefixes.iter().map(|entry| entry.block_hashes.len() + 1).sum();
+    pub(super) async fn update(&self, mut message: wire::CacheStateUpdate) -> Result<(), Status> {
+        let over = leave_out_over(&mut message, self.router.limits().request_blocks);
+        let blocks: usize = message.prefixes.iter().map(blocks_of).sum();
         if blocks <= MAX_INLINE_BLOCKS {
-            self.apply_update(&message);
+            self.apply_update(&message, over);
             return Ok(());
         }
         let this = self.clone();
-        aside(move || this.apply_update(&message)).await
+        aside("applying an update", move || this.apply_update(&message, over)).await
     }
 
     /// Applies an event; the event again, where it was taken. An error is a fault of this server.
@@ -45,15 +49,23 @@ impl Ingest {
             return Ok(self.apply_event(&message).then_some(message));
         }
         let this = self.clone();
-        aside(move || this.apply_event(&message).then_some(message)).await
+        aside("applying an event", move || this.apply_event(&message).then_some(message)).await
     }
 
-    fn apply_update(&self, message: &wire::CacheStateUpdate) {
+    /// `over` entries were left out of the message.
+    fn apply_update(&self, message: &wire::CacheStateUpdate, over: u64) {
         let update = decode_update(message);
         let applied = self.router.index().apply_update(&update, Timestamp::now());
-        self.metrics.observe_update(&update, &applied);
+        let mut dropped = BTreeMap::new();
+        if over > 0 {
+            dropped.insert(DropCause::TooManyBlocks, over);
+        }
         for cause in &applied.dropped {
-            self.drops.record(*cause, update.replica, update.tenant, update.model);
+            *dropped.entry(*cause).or_default() += 1;
+        }
+        self.metrics.observe_update(&update, &applied, &dropped);
+        for (cause, count) in dropped {
+            self.drops.record(cause, count, update.replica, update.tenant, update.model);
         }
     }
 
@@ -62,16 +74,28 @@ impl Ingest {
         let applied = self.router.index().apply_event(&event, Timestamp::now());
         self.metrics.observe_event(event.kind, &applied);
         if let Some(cause) = applied.dropped {
-            self.drops.record(cause, event.replica, event.tenant, event.model);
+            self.drops.record(cause, 1, event.replica, event.tenant, event.model);
         }
         applied.dropped.is_none()
     }
 }
 
-/// Runs `work` on a thread that may block.
-async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Status> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| {
-        tracing::error!(%error, "applying an update failed");
-        Status::internal("the update could not be applied; the server's log says more")
-    })
+/// Blocks that an entry counts as: those of its chain, and 1 for a single hash.
+fn blocks_of(entry: &wire::PrefixEntry) -> usize {
+    entry.block_hashes.len().max(1)
+}
+
+/// Removes the entries that do not fit into `limit` blocks, and says how many they were. An update takes memory a second
+/// time when it is decoded, and this bounds it.
+fn leave_out_over(message: &mut wire::CacheStateUpdate, limit: usize) -> u64 {
+    let before = message.prefixes.len();
+    let mut room = limit;
+    message.prefixes.retain(|entry| match room.checked_sub(blocks_of(entry)) {
+        Some(left) => {
+            room = left;
+            true
+        }
+        None => false,
+    });
+    (before - message.prefixes.len()) as u64
 }

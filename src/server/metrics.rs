@@ -1,5 +1,6 @@
 //! Metrics: one table of what there is, and the observations that fill it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -74,6 +75,8 @@ metrics! {
         "time from the arrival of a LookupRoute call to its answer";
     Shed "shed_total" Counter [],
         "lookups answered NO_HINT because too many were in flight";
+    OverLimit "over_limit_total" Counter [],
+        "lookups answered NO_HINT because an id, hash or list of the request was over its limit";
     IngestBlocks "ingest_blocks_total" Counter [],
         "blocks stored or refreshed";
     IngestDropped "ingest_dropped_total" Counter ["cause"],
@@ -117,6 +120,7 @@ pub(super) struct Metrics {
     lookup_route_calls: IntCounterVec,
     lookup_route_latency: HistogramVec,
     shed: IntCounterVec,
+    over_limit: IntCounterVec,
     ingest_blocks: IntCounterVec,
     ingest_dropped: IntCounterVec,
     events: IntCounterVec,
@@ -148,6 +152,7 @@ impl Metrics {
             lookup_route_calls: counter(&registry, Metric::LookupRouteCalls),
             lookup_route_latency: histogram(&registry, Metric::LookupRouteLatency),
             shed: counter(&registry, Metric::Shed),
+            over_limit: counter(&registry, Metric::OverLimit),
             ingest_blocks: counter(&registry, Metric::IngestBlocks),
             ingest_dropped: counter(&registry, Metric::IngestDropped),
             events: counter(&registry, Metric::Events),
@@ -170,6 +175,7 @@ impl Metrics {
     /// Series whose labels are known from the start are there from the start: a rate needs its zero.
     fn show_zeroes(&self) {
         self.shed.with_label_values::<&str>(&[]);
+        self.over_limit.with_label_values::<&str>(&[]);
         self.ingest_blocks.with_label_values::<&str>(&[]);
         for cause in DropCause::ALL {
             self.ingest_dropped.with_label_values(&[cause.label()]);
@@ -191,14 +197,19 @@ impl Metrics {
         }
     }
 
-    /// What became of an update.
-    pub(super) fn observe_update(&self, update: &StateUpdate<'_>, applied: &Applied) {
+    /// What became of an update; `dropped` counts its parts that were dropped anywhere.
+    pub(super) fn observe_update(
+        &self,
+        update: &StateUpdate<'_>,
+        applied: &Applied,
+        dropped: &BTreeMap<DropCause, u64>,
+    ) {
         if applied.blocks > 0 {
             self.models.admit(update.model);
             self.ingest_blocks.with_label_values::<&str>(&[]).inc_by(applied.blocks);
         }
-        for cause in &applied.dropped {
-            self.ingest_dropped.with_label_values(&[cause.label()]).inc();
+        for (cause, count) in dropped {
+            self.ingest_dropped.with_label_values(&[cause.label()]).inc_by(*count);
         }
         let evicted = &applied.evicted;
         self.observe_evictions(Eviction::Lru, "cap", evicted.cap_lru);
@@ -241,14 +252,14 @@ impl Metrics {
         })
     }
 
-    /// All samples of the metrics named, or of all where none is. A histogram gives its buckets, sum and count.
-    pub(super) fn samples(&self, gauges: &IndexGauges, names: &[String]) -> Vec<Sample> {
+    /// All samples of the metrics named, or of all. A histogram gives its buckets, sum and count.
+    pub(super) fn samples(&self, gauges: &IndexGauges, names: Option<&[&str]>) -> Vec<Sample> {
         let _reading = self.reading.lock();
         self.set_gauges(gauges);
         let mut samples = Vec::new();
         for family in self.registry.gather() {
             let name = family.name();
-            if !names.is_empty() && !names.iter().any(|wanted| wanted == name) {
+            if names.is_some_and(|names| !names.contains(&name)) {
                 continue;
             }
             for metric in family.get_metric() {
@@ -347,21 +358,23 @@ fn built<M: Collector + Clone + 'static>(registry: &Registry, metric: prometheus
 pub(super) struct LookupRecord<'a> {
     metrics: &'a Arc<Metrics>,
     model: &'a str,
-    arrival: Arrival,
+    arrival: &'a Arrival,
     /// Reason, and whether the answer names replicas; none where the call ended without an answer.
     answer: Option<(Reason, bool)>,
 }
 
 impl<'a> LookupRecord<'a> {
-    pub(super) fn new(metrics: &'a Arc<Metrics>, model: &'a str, arrival: Arrival) -> Self {
+    pub(super) fn new(metrics: &'a Arc<Metrics>, model: &'a str, arrival: &'a Arrival) -> Self {
         Self { metrics, model, arrival, answer: None }
     }
 
     /// The answer that the call gets.
     pub(super) fn decide(&mut self, decision: &Decision) {
         self.answer = Some((decision.reason, decision.hints().next().is_some()));
-        if decision.decided_by == GateId::LoadShed {
-            self.metrics.shed.with_label_values::<&str>(&[]).inc();
+        match decision.decided_by {
+            GateId::LoadShed => self.metrics.shed.with_label_values::<&str>(&[]).inc(),
+            GateId::OverLimit => self.metrics.over_limit.with_label_values::<&str>(&[]).inc(),
+            _ => {}
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Handlers decode, call and encode; what an answer is, is decided elsewhere.
 
+mod aside;
 mod door;
 mod drops;
 mod explain;
@@ -52,6 +53,8 @@ pub struct ServerConfig {
     pub max_streams: u32,
     /// Model and tenant names that label metrics; further ones are labelled `other`.
     pub metrics_max_series: usize,
+    /// Time that the message of a lookup may take to come; after it the call is not in flight until it comes.
+    pub message_wait: Duration,
     /// Time between two sweeps.
     pub sweep_interval: Duration,
     /// Time that calls in flight have to finish once the server stops.
@@ -66,6 +69,7 @@ impl Default for ServerConfig {
             max_message_bytes: 16 << 20,
             max_streams: 1_024,
             metrics_max_series: 1_000,
+            message_wait: Duration::from_secs(1),
             sweep_interval: Duration::from_secs(60),
             drain_timeout: Duration::from_secs(10),
         }
@@ -192,8 +196,8 @@ fn grpc_services(
     };
     Ok(tonic::transport::Server::builder()
         .max_concurrent_streams(config.max_streams)
-        .add_service(Door::new(cache, Arc::clone(&core.in_flight)))
-        .add_service(Door::new(explain, Arc::clone(&core.in_flight)))
+        .add_service(Door::new(cache, Arc::clone(&core.in_flight), config.message_wait))
+        .add_service(Door::new(explain, Arc::clone(&core.in_flight), config.message_wait))
         .add_service(HealthServer::new(health::HealthService::new(core.phase.clone())))
         .add_service(reflection().build_v1()?)
         .add_service(reflection().build_v1alpha()?))

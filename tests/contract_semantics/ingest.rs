@@ -333,3 +333,29 @@ async fn a_large_update_is_applied_whole() {
     assert_eq!(only(&world.lookup(ask_chain(&blocks)).await).matched_tokens, 80_000);
     assert_eq!(world.metric("inferencecache_ingest_blocks_total").await, Some(5_000.0));
 }
+
+#[tokio::test]
+async fn entries_beyond_the_blocks_of_an_update_are_dropped() {
+    let mut limited = no_floors();
+    limited.index.limits.request_blocks = 4;
+    let world = serve(limited).await;
+    let dropped = "inferencecache_ingest_dropped_total{cause=\"too_many_blocks\"}";
+    let four = || vec![chain(&[("a1", 1), ("a2", 1), ("a3", 1)]), exact("a4")];
+    world.report(vec![update("r1", four())]).await;
+    assert_eq!(world.metric(dropped).await, Some(0.0), "at the limit");
+    assert_eq!(only(&world.lookup(ask("a4")).await).replica_id, "r1");
+
+    let over = vec![exact("b1"), chain(&[("b2", 1), ("b3", 1), ("b4", 1), ("b5", 1)]), exact("b6")];
+    world.report(vec![update("r1", over)]).await;
+    assert_eq!(world.metric(dropped).await, Some(1.0), "what does not fit goes, and what fits is taken");
+    for (hash, holders_of_it) in [("b1", &["r1"][..]), ("b2", &[]), ("b6", &["r1"])] {
+        assert_eq!(holders(&world.lookup(ask(hash)).await), holders_of_it, "{hash}");
+    }
+    let names: Vec<String> = (0..7).map(|at| format!("c{at}")).collect();
+    world.report(vec![update("r1", names.iter().map(|name| exact(name)).collect())]).await;
+    assert_eq!(world.metric(dropped).await, Some(4.0));
+    // Empty entries have no block and take room all the same.
+    world.report(vec![update("r1", vec![wire::PrefixEntry::default(); 6])]).await;
+    assert_eq!(world.metric(dropped).await, Some(6.0));
+    assert_eq!(world.metric("inferencecache_ingest_dropped_total{cause=\"empty_hash\"}").await, Some(4.0));
+}

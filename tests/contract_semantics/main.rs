@@ -10,6 +10,7 @@ mod calls;
 mod events;
 mod evictions;
 mod ingest;
+mod load;
 mod state;
 
 use std::time::{SystemTime, UNIX_EPOCH};

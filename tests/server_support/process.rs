@@ -27,14 +27,20 @@ impl Process {
             .spawn()
             .expect("the binary runs");
         let mut log = BufReader::new(child.stderr.take().expect("standard error is piped"));
-        let mut first = String::new();
-        log.read_line(&mut first).expect("the log is text");
-        let first: Value =
-            serde_json::from_str(&first).unwrap_or_else(|_| panic!("no line of JSON: {first}"));
-        assert_eq!(first["message"], "serving", "{first}");
-        let address = |name: &str| first[name].as_str().and_then(|text| text.parse().ok()).expect(name);
+        let mut lines = Vec::new();
+        let serving = loop {
+            let mut line = String::new();
+            assert!(log.read_line(&mut line).expect("the log is text") > 0, "it ended early: {lines:?}");
+            let line: Value =
+                serde_json::from_str(&line).unwrap_or_else(|_| panic!("no line of JSON: {line}"));
+            lines.push(line.clone());
+            if line["message"] == "serving" {
+                break line;
+            }
+        };
+        let address = |name: &str| serving[name].as_str().and_then(|text| text.parse().ok()).expect(name);
         let (grpc_addr, http_addr) = (address("grpc_addr"), address("http_addr"));
-        let lines = Arc::new(Mutex::new(vec![first]));
+        let lines = Arc::new(Mutex::new(lines));
         let seen = Arc::clone(&lines);
         let reader = std::thread::spawn(move || {
             for line in log.lines().map_while(Result::ok) {

@@ -37,6 +37,14 @@ pub(super) fn positive_span(text: &str) -> Result<Duration, String> {
     positive_ns(text).map(|ns| Duration::from_nanos(ns.unsigned_abs()))
 }
 
+/// A number from 1 to `most`.
+pub(super) fn count(most: usize) -> impl Fn(&str) -> Result<usize, String> + Clone + Send + Sync + 'static {
+    move |text| match text.parse() {
+        Ok(count) if (1..=most).contains(&count) => Ok(count),
+        _ => Err(format!("write a whole number from 1 to {most}")),
+    }
+}
+
 /// A finite number of 0 or more.
 pub(super) fn factor(text: &str) -> Result<f32, String> {
     match text.parse::<f32>() {
