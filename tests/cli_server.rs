@@ -181,7 +181,7 @@ fn updates_and_events_as_json() {
     let torn = format!("{} {{\"replicaId\":", update("r3", "AQIF"));
     let text = server.feed(2, &["report", "--update", "-"], &torn);
     assert!(
-        text.contains("update 2 of standard input") && text.contains("the one before it was sent"),
+        text.contains("CacheStateUpdate 2 of standard input") && text.contains("the one before it was sent"),
         "{text}"
     );
     server.run(0, &[&["lookup", "--expect-replica", "r3"][..], &keys, &["hex:010205"]].concat());

@@ -37,7 +37,10 @@ pub fn event(event: &CacheEvent) -> Checked {
     let limits = Limits::default();
     let kind = Type::try_from(event.r#type).unwrap_or(Type::Unspecified);
     if kind == Type::Unspecified {
-        return fault("type", "is missing; write PREFIX_EVICTED, ALL_CLEARED, REPLICA_UPDATED or PREFIX_ADDED");
+        return fault(
+            "type",
+            "is missing; write PREFIX_EVICTED, ALL_CLEARED, REPLICA_UPDATED or PREFIX_ADDED",
+        );
     }
     names(&event.replica_id, &event.tenant_id, &event.model_id, &limits)?;
     not_negative("timestampUs", event.timestamp_us)?;
@@ -66,7 +69,8 @@ fn entry(path: &str, entry: &PrefixEntry, limits: &Limits) -> Checked {
     let field = |name: &str| format!("{path}{name}");
     let (hashes, counts) = (&entry.block_hashes, &entry.block_token_counts);
     if hashes.len() != counts.len() {
-        let what = format!("has {} counts for {} block hashes; give one for each", counts.len(), hashes.len());
+        let what =
+            format!("has {} counts for {} block hashes; give one for each", counts.len(), hashes.len());
         return fault(field("blockTokenCounts"), what);
     }
     if hashes.len() > limits.request_blocks {
@@ -140,7 +144,10 @@ mod tests {
                 r#","hashScheme":"s","prefixes":[{"blockHashes":["AQ=="],"blockTokenCounts":[-1]}]"#,
                 "prefixes[0].blockTokenCounts[0]",
             ),
-            (r#","hashScheme":"s","prefixes":[{"prefixHash":"AQ==","tokenCount":-1}]"#, "prefixes[0].tokenCount"),
+            (
+                r#","hashScheme":"s","prefixes":[{"prefixHash":"AQ==","tokenCount":-1}]"#,
+                "prefixes[0].tokenCount",
+            ),
             (r#","stats":{"hitRate":1.5}"#, "stats.hitRate"),
             (r#","stats":{"hitRate":"NaN"}"#, "stats.hitRate"),
             (r#","stats":{"pressure":"Infinity"}"#, "stats.pressure"),

@@ -183,7 +183,8 @@ impl Client {
         if sent == 0 || !is_cut || is_foreign(status) {
             return self.failed(status);
         }
-        let updates = if sent == 1 { "1 update was sent".to_owned() } else { format!("{sent} updates were sent") };
+        let updates =
+            if sent == 1 { "1 update was sent".to_owned() } else { format!("{sent} updates were sent") };
         ServerError::new(
             format!(
                 "the connection to the server at `{}` was lost after {updates}; how many were applied is unknown",

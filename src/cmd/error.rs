@@ -200,7 +200,10 @@ mod tests {
     #[test]
     fn numbers_that_do_not_fit_are_told_in_plain_words() {
         for (said, plain) in [
-            ("invalid value `x` for `--n <N>`: invalid digit found in string", "`--n <N>`: write a whole number"),
+            (
+                "invalid value `x` for `--n <N>`: invalid digit found in string",
+                "`--n <N>`: write a whole number",
+            ),
             ("`9` for `--n <N>`: 9 is not in 0..=7", "`9` for `--n <N>`: write a whole number from 0 to 7"),
             ("`0`: 0 is not in 1..18446744073709551615", "`0`: write a whole number of 1 or more"),
             ("`0`: 0 is not in 1..9", "`0`: write a whole number from 1 to 8"),

@@ -149,7 +149,8 @@ pub fn not_json(path: &str, what: &str, why: &str) -> UsageError {
 
 /// Several proto3 JSON messages of one file, one after the other, each read when it is asked for.
 pub struct Messages<T> {
-    values: serde_json::StreamDeserializer<'static, serde_json::de::IoRead<Box<dyn Read + Send>>, Box<RawValue>>,
+    values:
+        serde_json::StreamDeserializer<'static, serde_json::de::IoRead<Box<dyn Read + Send>>, Box<RawValue>>,
     path: String,
     what: &'static str,
     count: u64,

@@ -126,7 +126,9 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
 
 fn parse(args: &[OsString]) -> Result<Cli, Exit> {
     let color = asked_color(args);
-    let mut definition = definition().color(match color {
+    // One program has one version, under its own name.
+    let definition = definition().mut_subcommands(|command| command.display_name("icache"));
+    let mut definition = definition.color(match color {
         ColorWhen::Auto => clap::ColorChoice::Auto,
         ColorWhen::Always => clap::ColorChoice::Always,
         ColorWhen::Never => clap::ColorChoice::Never,
@@ -160,7 +162,8 @@ fn parse(args: &[OsString]) -> Result<Cli, Exit> {
 
 /// What `--color` says, as far as that can be told of arguments that may be wrong.
 fn asked_color(args: &[OsString]) -> ColorWhen {
-    let texts: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).take_while(|arg| *arg != "--").collect();
+    let texts: Vec<&str> =
+        args.iter().filter_map(|arg| arg.to_str()).take_while(|arg| *arg != "--").collect();
     let value_at = |at: usize| match texts[at].strip_prefix("--color")? {
         "" => texts.get(at + 1).copied(),
         rest => rest.strip_prefix('='),

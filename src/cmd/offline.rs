@@ -84,8 +84,7 @@ impl OfflineArgs {
                 })?;
                 if path == "-" {
                     let source = io::stdin().lock();
-                    let mut reader =
-                        Reader::new(STDIN, source, ReadOptions::default()).map_err(unusable)?;
+                    let mut reader = Reader::new(STDIN, source, ReadOptions::default()).map_err(unusable)?;
                     return look_up(&mut reader, options, Some(request));
                 }
                 let mut reader =
@@ -136,10 +135,7 @@ pub fn unusable(error: CaptureError) -> UsageError {
             "give a file that begins with the header line of a capture, as JSON Lines",
         ),
         CaptureError::Newer { .. } => UsageError::new(error.to_string(), "update icache, and try again"),
-        CaptureError::Line { .. } => UsageError::new(
-            error.to_string(),
-            "repair the line, or leave it out",
-        ),
+        CaptureError::Line { .. } => UsageError::new(error.to_string(), "repair the line, or leave it out"),
     }
 }
 

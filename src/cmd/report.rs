@@ -243,8 +243,14 @@ impl Args {
         let has_blocks = prefix.has_blocks();
         let idle = [
             (has_tokens && has_blocks, "blocks and tokens are both given"),
-            (self.block_size.is_some() && !has_tokens, "`--block-size` is given without `--token-ids` or `--tokens`"),
-            (prefix.prefix_tokens.is_some() && prefix.prefix_hash.is_none(), "`--prefix-tokens` is given without `--prefix-hash`"),
+            (
+                self.block_size.is_some() && !has_tokens,
+                "`--block-size` is given without `--token-ids` or `--tokens`",
+            ),
+            (
+                prefix.prefix_tokens.is_some() && prefix.prefix_hash.is_none(),
+                "`--prefix-tokens` is given without `--prefix-hash`",
+            ),
             (
                 self.tier.is_some() && !has_tokens && !has_blocks && prefix.prefix_hash.is_none(),
                 "`--tier` is given without a prefix that it holds",

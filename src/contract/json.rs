@@ -74,10 +74,13 @@ fn value_at(text: &str, path: &Path) -> Option<String> {
 
 /// What the parser says of a value that its types alone do not explain; else its sentence in plain words.
 fn plain_value(message: &str, value: Option<&str>) -> String {
-    let is_base64 = ["Invalid symbol", "Invalid byte", "Invalid input length", "Invalid last symbol", "Invalid padding"]
-        .iter()
-        .any(|start| message.starts_with(start));
-    let kind = if is_base64 || ["untagged enum BytesOrString", "a base64 string"].iter().any(|sign| message.contains(sign)) {
+    let is_base64 =
+        ["Invalid symbol", "Invalid byte", "Invalid input length", "Invalid last symbol", "Invalid padding"]
+            .iter()
+            .any(|start| message.starts_with(start));
+    let kind = if is_base64
+        || ["untagged enum BytesOrString", "a base64 string"].iter().any(|sign| message.contains(sign))
+    {
         "base64"
     } else if message.contains("untagged enum Content") || is_number_expected(message) {
         "number that fits this field"
@@ -146,12 +149,24 @@ mod tests {
     fn faults_name_the_field_and_the_value_and_no_type() {
         for (text, said) in [
             (r#"{"tokenIds":[-1]}"#, "field `tokenIds[0]`: `-1` is no number that fits this field"),
-            (r#"{"tokenIds":[1,4294967296]}"#, "field `tokenIds[1]`: `4294967296` is no number that fits this field"),
-            (r#"{"blockTokenCounts":[1.5]}"#, "field `blockTokenCounts[0]`: `1.5` is no number that fits this field"),
-            (r#"{"prefixTokenCount":"x"}"#, "field `prefixTokenCount`: `\"x\"` is no number that fits this field"),
+            (
+                r#"{"tokenIds":[1,4294967296]}"#,
+                "field `tokenIds[1]`: `4294967296` is no number that fits this field",
+            ),
+            (
+                r#"{"blockTokenCounts":[1.5]}"#,
+                "field `blockTokenCounts[0]`: `1.5` is no number that fits this field",
+            ),
+            (
+                r#"{"prefixTokenCount":"x"}"#,
+                "field `prefixTokenCount`: `\"x\"` is no number that fits this field",
+            ),
             (r#"{"blockHashes":["!!"]}"#, "field `blockHashes[0]`: `\"!!\"` is no base64"),
             (r#"{"prefixHash":7}"#, "field `prefixHash`: `7` is no base64"),
-            (r#"{"slo":{"ttftMs":1e12}}"#, "field `slo.ttftMs`: `1000000000000.0` is no number that fits this field"),
+            (
+                r#"{"slo":{"ttftMs":1e12}}"#,
+                "field `slo.ttftMs`: `1000000000000.0` is no number that fits this field",
+            ),
             ("[]", "invalid type: list, expected an object (column 2)"),
             ("7", "invalid type: integer `7`, expected an object (column 1)"),
             (r#"{"modelId":7}"#, "field `modelId`: invalid type: integer `7`, expected a string (column 12)"),

@@ -43,13 +43,16 @@ impl GivenPolicy {
 
     /// The same of policies that do not hold for `tenant`.
     pub fn idle_for_tenant(&self, tenant: &str) -> Option<String> {
-        (!self.tenants.contains(tenant)).then(|| self.without_effect(&format!("the request's tenant `{tenant}`")))
+        (!self.tenants.contains(tenant))
+            .then(|| self.without_effect(&format!("the request's tenant `{tenant}`")))
     }
 
     fn without_effect(&self, whom: &str) -> String {
         let name = &self.name;
         if self.tenants.is_empty() {
-            return format!("`{name}` holds no CachePolicy or CacheTenant, so the defaults hold for everybody");
+            return format!(
+                "`{name}` holds no CachePolicy or CacheTenant, so the defaults hold for everybody"
+            );
         }
         let listed: Vec<String> =
             self.tenants.iter().take(TENANTS).map(|tenant| format!("`{tenant}`")).collect();

@@ -36,9 +36,8 @@ impl Asked {
     /// The keys, and what the server made of the prompt; what the request says where it came to nothing.
     pub(super) fn line(&self, explanation: &Explanation) -> String {
         let [tenant, model, scheme, adapter] = &self.keys;
-        let named = [("tenant", tenant), ("model", model), ("hash scheme", scheme)].map(|(what, name)| {
-            if name.is_empty() { format!("(no {what})") } else { name.clone() }
-        });
+        let named = [("tenant", tenant), ("model", model), ("hash scheme", scheme)]
+            .map(|(what, name)| if name.is_empty() { format!("(no {what})") } else { name.clone() });
         let adapter = if adapter.is_empty() { String::new() } else { format!(" / adapter {adapter}") };
         let blocks = resolved(explanation, "blocks").filter(|blocks| *blocks > 0);
         let input = match (blocks, resolved(explanation, "prefix_tokens")) {

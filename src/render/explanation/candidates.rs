@@ -4,7 +4,7 @@ use std::io;
 
 use super::super::printer::Printer;
 use super::super::table::Grid;
-use super::super::text::{Tone, grouped, real, wrap};
+use super::super::text::{Tone, count_of, grouped, real, wrap};
 use super::heading;
 use crate::explanation::ExplainedCandidate;
 
@@ -141,9 +141,10 @@ fn single(printer: &mut Printer, candidate: &ExplainedCandidate, is_warm: bool) 
     printer.line(&format!("        = {} = {}", factors.join(" x "), number(candidate.score)))?;
     let mut about = candidate.replica.clone();
     if !is_warm {
-        about.push_str(&format!(": {} tokens", candidate.matched_tokens));
+        let tokens = u64::try_from(candidate.matched_tokens).unwrap_or(0);
+        about.push_str(&format!(": {}", count_of(tokens, "token")));
         if candidate.matched_blocks > 0 {
-            about.push_str(&format!(" in {} blocks", candidate.matched_blocks));
+            about.push_str(&format!(" in {}", count_of(candidate.matched_blocks.into(), "block")));
         }
         about.push_str(&format!(", tier {}", candidate.tier.label()));
     }
