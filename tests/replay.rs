@@ -190,10 +190,33 @@ fn the_report_as_a_table() {
     insta::assert_snapshot!("replay_table", ran.out);
 }
 
+/// The fields of `value` are those that the document lists for `shape`.
+fn is_documented(shape: &str, value: &serde_json::Value) {
+    let shape = icache::render::SHAPES.iter().find(|known| known.name == shape).expect("the shape is listed");
+    let mut wished: Vec<&str> = shape.fields.iter().map(|(field, _)| *field).collect();
+    wished.sort_unstable();
+    let object = value.as_object().expect("it is an object");
+    let mut found: Vec<&str> = object.keys().map(String::as_str).collect();
+    found.sort_unstable();
+    assert_eq!(found, wished, "{}", shape.name);
+}
+
 #[test]
 fn the_report_as_json() {
     let ran = run(small(), &["--check", "-o", "json"]);
     assert_eq!(ran.status, 1);
+    let timed = run(small(), &["--check", "--timings", "-o", "json"]);
+    let shown: serde_json::Value = serde_json::from_str(&timed.out).expect("it is JSON");
+    for (shape, value) in [
+        ("Replay", &shown),
+        ("Replayed index", &shown["index"]),
+        ("Share", &shown["reasonCodes"][0]),
+        ("Share", &shown["because"][0]),
+        ("Check", &shown["check"]),
+        ("Mismatch", &shown["check"]["mismatches"][0]),
+    ] {
+        is_documented(shape, value);
+    }
     insta::assert_snapshot!("replay_json", ran.out);
 }
 

@@ -48,7 +48,7 @@ Examples:
 /// An answer, and how it came about where that was asked for.
 enum Looked {
     Answered(Answer),
-    Explained(Asked, Explanation),
+    Explained(Asked, Box<Explanation>),
 }
 
 /// Asks, prints, and checks what was expected.
@@ -59,7 +59,7 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
     let looked = if args.offline.is_given() {
         let replayed = args.offline.explain(request)?;
         render::warnings(printer.color_when(), &replayed.warnings);
-        Looked::Explained(replayed.asked, replayed.explanation)
+        Looked::Explained(replayed.asked, Box::new(replayed.explanation))
     } else {
         ask(args, request.ok_or_else(nothing_asked)?)?
     };
@@ -68,16 +68,19 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
             render::explanation(printer, args.output, asked, explanation)?;
             &explanation.answer
         }
-        Looked::Explained(_, Explanation { answer, .. }) | Looked::Answered(answer) => {
-            render::answer(printer, args.output, answer)?;
-            answer
-        }
+        Looked::Explained(_, explanation) => shown(printer, args.output, &explanation.answer)?,
+        Looked::Answered(answer) => shown(printer, args.output, answer)?,
     };
     let unmet = args.expect.unmet(answer);
     if unmet.is_empty() {
         return Ok(Exit::Done);
     }
     Err(UnmetError::new(unmet.join("; "), "add `--explain` to see how the answer came about").into())
+}
+
+fn shown<'a>(printer: &mut Printer, format: Format, answer: &'a Answer) -> std::io::Result<&'a Answer> {
+    render::answer(printer, format, answer)?;
+    Ok(answer)
 }
 
 fn nothing_asked() -> UsageError {
@@ -94,7 +97,7 @@ fn ask(args: &Args, request: LookupRouteRequest) -> Result<Looked, CommandError>
             let asked = Asked::from(&decode_request(&request));
             let reply = client.explain().explain_route(client.request(request)).await;
             let reply = reply.map_err(|status| client.failed(&status))?;
-            return Ok(Looked::Explained(asked, decode_explanation(reply.into_inner())));
+            return Ok(Looked::Explained(asked, Box::new(decode_explanation(reply.into_inner()))));
         }
         let reply = client.contract().lookup_route(client.request(request)).await;
         let reply = reply.map_err(|status| client.failed(&status))?;

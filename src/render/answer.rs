@@ -120,6 +120,14 @@ pub(super) fn labelled(printer: &mut Printer, label: &str, text: &str) -> io::Re
     Ok(())
 }
 
+/// Whether [`replicas`] begins with a line of text, and not with the table.
+pub(super) fn begins_with_text(answer: &Answer) -> bool {
+    answer.replicas.is_empty()
+        || !answer.adapter.is_empty()
+        || !answer.token_ids.is_empty()
+        || answer.latency_us > 0
+}
+
 /// The replicas, and what else the answer says.
 pub(super) fn replicas(printer: &mut Printer, answer: &Answer) -> io::Result<()> {
     if !answer.adapter.is_empty() {

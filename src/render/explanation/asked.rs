@@ -20,7 +20,10 @@ impl From<&LookupRequest<'_>> for Asked {
             let tokens = request.block_token_counts.iter().fold(0_i64, |sum, count| sum + i64::from(*count));
             format!("chain of {}, {} tokens", count(request.block_hashes.len(), "block"), grouped(tokens))
         } else if !request.prefix_hash.is_empty() {
-            format!("one hash, {} tokens", grouped(request.prefix_token_count.into()))
+            match request.prefix_token_count {
+                0 => "one hash".to_owned(),
+                tokens => format!("one hash, {} tokens", grouped(tokens.into())),
+            }
         } else if !request.token_ids.is_empty() {
             count(request.token_ids.len(), "token id")
         } else if !request.prompt_text.is_empty() {

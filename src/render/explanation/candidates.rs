@@ -1,5 +1,6 @@
 //! The replicas that were considered, with every factor of their scores.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use super::super::printer::Printer;
@@ -17,7 +18,7 @@ const MATCH: [(&str, &str); 5] = [
     ("freshness", "1 just after a report, 0 at the end of the time to live"),
     ("pressure", "1 without load, less the fuller the replica's cache is"),
     ("SLO bias", "above 1 where a tight TTFT target favours fresh holders"),
-    ("power", "distinguishing power: 0 where all hold this much, near 1 where few do"),
+    ("power", "distinguishing power: 0 where all hold this much, near 1 if few do"),
 ];
 
 /// Heads of the factors of a warm replica, and what they mean.
@@ -47,16 +48,14 @@ pub(super) fn print(
         return zeros(printer, candidates, domain);
     }
     printer.line("")?;
-    let is_filtered = candidates.iter().any(|candidate| !candidate.filtered_by.is_empty());
     let mut columns = vec!["-replica".to_owned()];
     columns.extend(heads.iter().map(|head| format!(">{head}")));
     columns.push(">score".to_owned());
     columns.extend((!is_warm).then(|| "tier".to_owned()));
-    columns.extend(is_filtered.then(|| "-filtered by".to_owned()));
     let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
     let mut grid = Grid::new(printer.look(), &columns);
     for candidate in candidates.iter().take(LISTED) {
-        grid.row(row(candidate, is_warm).into_iter().take(columns.len()));
+        grid.row(row(candidate, is_warm));
     }
     for line in grid.lines() {
         printer.line(&line)?;
@@ -66,10 +65,29 @@ pub(super) fn print(
         printer.line(&format!(" and {more} more (-o json lists all)"))?;
     }
     zeros(printer, candidates, domain)?;
+    filtered(printer, candidates)?;
     printer.line("")?;
     for (head, meaning) in factors {
         for line in wrap(&format!("{head:<11}{meaning}"), printer.look().width.saturating_sub(2), 11) {
             printer.line(&printer.paint(Tone::Faint, &format!("  {line}")))?;
+        }
+    }
+    Ok(())
+}
+
+/// Which gate removed whom, one line a gate.
+fn filtered(printer: &mut Printer, candidates: &[ExplainedCandidate]) -> io::Result<()> {
+    let mut by_gate: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for candidate in candidates.iter().filter(|candidate| !candidate.filtered_by.is_empty()) {
+        by_gate.entry(&candidate.filtered_by).or_default().push(&candidate.replica);
+    }
+    for (gate, replicas) in by_gate {
+        let more = replicas.len().saturating_sub(LISTED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let listed = replicas.iter().take(LISTED).copied().collect::<Vec<_>>().join(", ");
+        let line = format!("filtered by {gate}: {listed}{more}");
+        for line in wrap(&line, printer.look().width.saturating_sub(2), 2) {
+            printer.line(&format!("  {line}"))?;
         }
     }
     Ok(())
@@ -125,7 +143,6 @@ fn row(candidate: &ExplainedCandidate, is_warm: bool) -> Vec<String> {
     if !is_warm {
         row.push(candidate.tier.label().to_owned());
     }
-    row.push(if candidate.filtered_by.is_empty() { "-".to_owned() } else { candidate.filtered_by.clone() });
     row
 }
 

@@ -41,7 +41,10 @@ fn text(printer: &mut Printer, asked: &Asked, explanation: &Explanation) -> io::
     }
     if !explanation.findings.is_empty() {
         findings(printer, &explanation.findings)?;
-        printer.line("")?;
+        // A table begins with an empty line of its own.
+        if answer::begins_with_text(&explanation.answer) {
+            printer.line("")?;
+        }
     }
     answer::replicas(printer, &explanation.answer)?;
     gates::print(printer, &explanation.steps, &explanation.answer.reason_code)?;
