@@ -144,6 +144,7 @@ fn messages_in_files_are_checked_like_flags() {
         (lookup, "", &["standard input", "no JSON"]),
         (tokens, r#"[1,"x"]"#, &["item 2", "`\"x\"`"]),
         (tokens, "[]", &["it is empty"]),
+        (&["replay", "-"], "", &["error: standard input is not a capture"]),
         (report, "", &["standard input holds no CacheStateUpdate"]),
         (report, "{}", &["CacheStateUpdate 1 of standard input", "field `replicaId`"]),
         (
@@ -208,12 +209,27 @@ fn a_stream_waits_for_its_author_and_not_for_the_server() {
     says(&fed(&args, update), 3, &args, &[&url, "did not answer within 100ms", "--timeout"]);
 }
 
+/// Reads until the head of a call has come: the preface of HTTP/2, then frames up to the first of type HEADERS.
+fn read_request(socket: &mut impl std::io::Read) {
+    socket.read_exact(&mut [0; 24]).unwrap();
+    loop {
+        let mut head = [0; 9];
+        socket.read_exact(&mut head).unwrap();
+        let length = usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2]);
+        socket.read_exact(&mut vec![0; length]).unwrap();
+        if head[3] == 1 {
+            return;
+        }
+    }
+}
+
 #[test]
 fn what_is_no_grpc_server_is_called_so() {
     let http = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", http.local_addr().unwrap());
     let answers = std::thread::spawn(move || {
         let (mut socket, _) = http.accept().unwrap();
+        read_request(&mut socket);
         socket.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n").unwrap();
         // The caller hangs up.
         std::io::copy(&mut socket, &mut std::io::sink()).unwrap_or_default()

@@ -162,6 +162,13 @@ impl Client {
             )
             .into();
         }
+        if status.code() == Code::Unknown && std::error::Error::source(status).is_some() {
+            return ServerError::new(
+                format!("the connection to the server at `{url}` broke before it answered"),
+                "check that the server still runs, and that the address is that of its gRPC port",
+            )
+            .into();
+        }
         let text = status.message().trim_end_matches('.');
         let said = if text.is_empty() { String::new() } else { format!(": {text}") };
         let advice = match status.code() {

@@ -131,12 +131,17 @@ pub fn unusable(error: CaptureError) -> UsageError {
             UsageError::unreadable(if name == STDIN { "-" } else { name }, source)
         }
         CaptureError::NotACapture { .. } => UsageError::new(
-            error.to_string(),
+            told(&error),
             "give a file that begins with the header line of a capture, as JSON Lines",
         ),
-        CaptureError::Newer { .. } => UsageError::new(error.to_string(), "update icache, and try again"),
-        CaptureError::Line { .. } => UsageError::new(error.to_string(), "repair the line, or leave it out"),
+        CaptureError::Newer { .. } => UsageError::new(told(&error), "update icache, and try again"),
+        CaptureError::Line { .. } => UsageError::new(told(&error), "repair the line, or leave it out"),
     }
+}
+
+/// The error, with standard input under its own name and not as a file's.
+pub fn told(error: &impl std::fmt::Display) -> String {
+    error.to_string().replace(&format!("`{STDIN}`"), STDIN)
 }
 
 fn refused(error: ReplayError) -> UsageError {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::{UnmetError, UsageError};
 use super::exit::Exit;
-use super::offline::STDIN;
+use super::offline::{STDIN, told};
 use super::{CommandError, Outcome, input};
 use crate::capture::{CaptureError, ReadOptions, Reader, looks_like_capture};
 use crate::engine::MAX_PAYLOAD_BYTES;
@@ -215,5 +215,5 @@ fn unusable(error: impl Into<ReplayError>) -> UsageError {
         }
         ReplayError::Policy(_) => "repair the policy, or give another one with `--policy FILE`",
     };
-    UsageError::new(error.to_string(), advice)
+    UsageError::new(told(&error), advice)
 }

@@ -15,7 +15,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::EnvFilter;
 
-use self::values::{address, factor, index_size, level, message_size, ns, positive_ns, positive_span, span};
+use self::values::{
+    address, capture, factor, index_size, level, message_size, ns, positive_ns, positive_span, span,
+};
 use super::error::sentence;
 use super::input::share;
 use super::{CommandError, Exit, ServerError, UsageError, offline};
@@ -47,7 +49,7 @@ pub struct Args {
     #[arg(long, value_name = "PATH")]
     ready_file: Option<PathBuf>,
     /// Start with what this capture holds, as if its last record were of now; for trying things out
-    #[arg(long, value_name = "CAPTURE")]
+    #[arg(long, value_name = "CAPTURE", value_parser = capture)]
     preload: Option<PathBuf>,
     /// Time that calls in flight have to finish when the server stops
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = span)]
@@ -134,13 +136,6 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
     }
     let router = Arc::new(Router::new(router_config(args)));
     if let Some(path) = &args.preload {
-        if path.as_os_str() == "-" {
-            return Err(UsageError::new(
-                "`--preload -` names standard input, and a capture to start with is read twice",
-                "write the capture to a file, and name that",
-            )
-            .into());
-        }
         let loaded = preload(path, &router, Timestamp::now()).map_err(offline::unusable)?;
         tracing::info!(
             records = loaded.records,
@@ -242,7 +237,11 @@ fn start_error(error: StartError) -> ServerError {
         }
         StartError::Reflection(_) => "this build is broken; build it again".to_owned(),
     };
-    ServerError::new(sentence(&error), advice)
+    let what = match &error {
+        StartError::Bind { addr, source, .. } => format!("cannot listen on `{addr}`: {}", sentence(source)),
+        StartError::Reflection(_) => error.to_string(),
+    };
+    ServerError::new(what, advice)
 }
 
 fn server_config(args: &Args) -> ServerConfig {

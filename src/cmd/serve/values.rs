@@ -1,6 +1,7 @@
 //! Values of flags, and what is said of those that are none.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tracing::level_filters::LevelFilter;
@@ -10,6 +11,16 @@ use crate::model::{parse_duration, parse_size};
 /// An IP address and port.
 pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "write an IP address and a port, as in `127.0.0.1:9090`".to_owned())
+}
+
+/// A capture to start with.
+pub(super) fn capture(text: &str) -> Result<PathBuf, String> {
+    match text {
+        "-" => {
+            Err("the capture is read twice, which standard input cannot be; write it to a file".to_owned())
+        }
+        path => Ok(PathBuf::from(path)),
+    }
 }
 
 /// A span of 0 or more, in nanoseconds.
