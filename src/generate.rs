@@ -134,7 +134,9 @@ pub fn man_pages() -> io::Result<Vec<(String, Vec<u8>)>> {
 }
 
 fn add_pages(command: &clap::Command, pages: &mut Vec<(String, Vec<u8>)>) -> io::Result<()> {
-    let man = Man::new(command.clone()).manual("icache manual");
+    // Of a command below, the library would name the version after its last word.
+    let source = format!("icache {}", env!("CARGO_PKG_VERSION"));
+    let man = Man::new(command.clone()).manual("icache manual").source(source);
     let name = man.get_filename();
     let mut page = Vec::new();
     man.render(&mut page)?;

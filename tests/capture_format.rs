@@ -116,18 +116,18 @@ fn a_bad_line_is_named_with_its_field() {
         (report(r#"{"prefixes":[{"prefixHash":"*"}]}"#), "field `update.prefixes[0].prefixHash`: "),
         (
             r#"{"t":1,"kind":"kv-batch","replica":"r","model":"m","tenant":"t","scheme":"s","payload":"*"}"#.to_owned(),
-            "field `payload`: no base64: ",
+            "field `payload`: `\"*\"` is no base64",
         ),
         (
             r#"{"t":1,"kind":"kv-batch","replica":"r","model":"m","tenant":"t","scheme":"s","seq":-1,"payload":""}"#
                 .to_owned(),
-            "field `seq`: invalid value: integer `-1`, expected a number",
+            "field `seq`: `-1` is no number that fits this field",
         ),
         (
             r#"{"t":1,"kind":"lookup","request":{},"expect":{"reasoncode":"NO_HINT"}}"#.to_owned(),
             "field `expect.reasoncode`: unknown field `reasoncode`, expected `reasonCode` or `replicas`",
         ),
-        (r#"{"t":1,"kind":"policy","documents":{}}"#.to_owned(), "field `documents`: invalid type: map, expected a string"),
+        (r#"{"t":1,"kind":"policy","documents":{}}"#.to_owned(), "field `documents`: invalid type: object, expected a string"),
     ] {
         let error = error_of(line.as_bytes());
         assert!(error.starts_with(&format!("c.jsonl:2: {what}")), "{line}\n{error}");

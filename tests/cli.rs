@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 fn icache(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_icache"));
     command.args(args).stdin(Stdio::null());
-    for name in ["ICACHE_SERVER", "NO_COLOR", "LC_ALL", "LC_CTYPE", "LANG"] {
+    for name in ["ICACHE_SERVER", "NO_COLOR", "COLUMNS", "LC_ALL", "LC_CTYPE", "LANG"] {
         command.env_remove(name);
     }
     command
@@ -86,12 +86,21 @@ fn usage_errors_name_the_flag_and_the_way_out() {
             &["lookup", "--demo", "--expect", "WHATEVER_ELSE"],
             &["`--expect WHATEVER_ELSE`", "codes are PREFIX_MATCH"],
         ),
-        (&["lookup", "--capture", "no/such/file", "--tenant", "t"], &["`no/such/file`", "no such file"]),
+        (
+            &["lookup", "--capture", "no/such/file", "--tenant", "t", "--prefix-hash", "ab"],
+            &["`no/such/file`", "no such file"],
+        ),
         (&["lookup", "--capture", "x", "--demo"], &["--capture", "--demo"]),
-        (&["lookup", "--policy", "p.yaml", "--tenant", "t"], &["`--policy`", "capture"]),
+        (
+            &["lookup", "--policy", "p.yaml", "--tenant", "t", "--prefix-hash", "ab"],
+            &["`--policy`", "capture"],
+        ),
         (&["lookup", "--timeout", "5", "--tenant", "t"], &["--timeout", "unit"]),
-        (&["lookup", "--server", "ftp://x", "--tenant", "t"], &["`--server ftp://x`", "http://HOST:PORT"]),
-        (&["lookup", "--server", "https://x", "--tenant", "t"], &["TLS", "http://"]),
+        (
+            &["lookup", "--server", "ftp://x", "--tenant", "t", "--prefix-hash", "ab"],
+            &["`--server ftp://x`", "http://HOST:PORT"],
+        ),
+        (&["lookup", "--server", "https://x", "--tenant", "t", "--prefix-hash", "ab"], &["TLS", "http://"]),
         (&["lookup", "--demo", "-o", "yaml"], &["`yaml`", "--output", "json"]),
         (
             &["report", "--replica", "r", "--tenant", "t", "--model", "m"],
@@ -139,8 +148,8 @@ fn usage_errors_name_the_flag_and_the_way_out() {
 fn a_server_that_is_down_is_named() {
     let url = nobody();
     for command in [
-        &["lookup", "--tenant", "t"][..],
-        &["lookup", "--tenant", "t", "--explain"],
+        &["lookup", "--tenant", "t", "--prefix-hash", "ab"][..],
+        &["lookup", "--tenant", "t", "--prefix-hash", "ab", "--explain"],
         &["state"],
         &["report", "--replica", "r", "--tenant", "t", "--model", "m", "--hit-rate", "1"],
         &["event", "--type", "all-cleared", "--replica", "r", "--tenant", "t", "--model", "m"],
@@ -158,7 +167,7 @@ fn a_server_that_does_not_answer_runs_into_the_deadline() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
     fails(
-        &["lookup", "--tenant", "t", "--server", &url, "--timeout", "100ms"],
+        &["lookup", "--tenant", "t", "--prefix-hash", "ab", "--server", &url, "--timeout", "100ms"],
         3,
         &[&url, "100ms", "--timeout"],
     );
@@ -186,8 +195,11 @@ fn the_demo_is_explained() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(output.stderr.is_empty());
     let text = stdout(&output);
-    assert!(text.starts_with("PREFIX_MATCH: "), "{text}");
+    assert!(text.contains("\nPREFIX_MATCH: "), "{text}");
     for part in [
+        "team-a / llama-3.1-8b / vllm: chain of 56 blocks, 896 tokens",
+        "vllm-3 holds 896 of 896 tokens",
+        "score 0: all 4 replicas hold these 64 tokens, so they distinguish nobody",
         "✓ prefix-match",
         "✓ minimum-matched-tokens",
         "● answer",
@@ -233,10 +245,12 @@ fn a_request_by_flags_against_the_demo() {
         "m",
         "--hash-scheme",
         "vllm",
+        "--prefix-hash",
+        "ab",
     ]);
     assert_eq!(output.status.code(), Some(0));
     let text = stdout(&output);
-    assert!(text.starts_with("UNKNOWN_TENANT: ") && text.contains("the nearest known is `team-a`"), "{text}");
+    assert!(text.contains("\nUNKNOWN_TENANT: ") && text.contains("the nearest known is `team-a`"), "{text}");
 }
 
 #[test]
@@ -298,7 +312,7 @@ fn a_policy_of_the_callers_own_on_the_demo() {
     std::fs::write(&path, policy).unwrap();
     let output = run(&["lookup", "--demo", "--explain", "--policy", path.to_str().unwrap()]);
     let text = stdout(&output);
-    assert!(text.starts_with("POLICY_REQUIRES_CHAIN: "), "{text}{}", stderr(&output));
+    assert!(text.contains("\nPOLICY_REQUIRES_CHAIN: "), "{text}{}", stderr(&output));
     assert!(text.contains("strategy.requireChain = true"), "{text}");
 }
 
@@ -374,12 +388,15 @@ fn json_is_as_documented() {
         "m",
         "--hash-scheme",
         "s",
+        "--prefix-hash",
+        "ab",
     ]);
     is_documented("Finding", &unknown["findings"][0]);
     is_documented("Reason code", &json(&["explain", "NO_HINT", "-o", "json"]));
     is_documented("Gate", &json(&["explain", "answer", "-o", "json"]));
     is_documented("Knob", &json(&["explain", "evictionTTL", "-o", "json"]));
     is_documented("Cause", &json(&["explain", "novel", "-o", "json"]));
+    is_documented("Registry", &json(&["explain", "-o", "json"]));
 }
 
 #[test]

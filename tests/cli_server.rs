@@ -181,7 +181,7 @@ fn updates_and_events_as_json() {
     let torn = format!("{} {{\"replicaId\":", update("r3", "AQIF"));
     let text = server.feed(2, &["report", "--update", "-"], &torn);
     assert!(
-        text.contains("update 2 of standard input") && text.contains("the one before it was sent"),
+        text.contains("CacheStateUpdate 2 of standard input") && text.contains("the one before it was sent"),
         "{text}"
     );
     server.run(0, &[&["lookup", "--expect-replica", "r3"][..], &keys, &["hex:010205"]].concat());
@@ -220,4 +220,25 @@ fn a_server_can_start_with_a_capture() {
     let record: serde_json::Value = serde_json::from_str(last).unwrap();
     let lookup = ["lookup", "--request", "-", "--expect", "PREFIX_MATCH", "--expect-replica", "vllm-3"];
     server.feed(0, &lookup, &record["request"].to_string());
+}
+
+#[test]
+fn a_server_that_dies_in_a_stream_is_told_with_what_was_sent() {
+    let mut server = Server::start(&[]);
+    let args = ["report", "--update", "-"];
+    let mut command = server.command(&args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let update = r#"{"replicaId":"r1","tenantId":"t","modelId":"m","hashScheme":"s","prefixes":[{"prefixHash":"AQID","tokenCount":100}]}"#;
+    let mut input = child.stdin.take().unwrap();
+    // A parser knows that an object is whole only once something follows it.
+    input.write_all(format!("{update}\n{update}\n").as_bytes()).unwrap();
+    while server.json(&["state"])["totalPrefixes"] != 1 {
+        thread::yield_now();
+    }
+    server.child.kill().unwrap();
+    server.child.wait().unwrap();
+    let text = checked(&child.wait_with_output().unwrap(), 3, &args);
+    assert!(text.contains("was lost after") && text.contains("how many were applied is unknown"), "{text}");
+    drop(input);
 }

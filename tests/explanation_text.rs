@@ -13,7 +13,7 @@ use icache::model::{
     HashList, LookupRequest, PrefixEntry, ReplicaStats, Sourced, StateUpdate, TenantId, Tier, Timestamp,
 };
 use icache::policy::{Defaults, PolicySet, TenantPolicy, default_ranker, resolve};
-use icache::render::{self, Format, Look, Printer};
+use icache::render::{self, Asked, Format, Look, Printer};
 
 const SECOND: i64 = 1_000_000_000;
 const MINUTE: i64 = 60 * SECOND;
@@ -94,10 +94,11 @@ fn check(name: &str, router: &Router, change: impl FnOnce(&mut LookupRequest<'_>
     };
     change(&mut request);
     let explained = explanation(&router.explain(&request, call), &request, 0);
+    let asked = Asked::from(&request);
     let shown = |look: Look, format: Format| {
         let buffer = Buffer::default();
         let mut printer = Printer::new(buffer.clone(), look);
-        render::explanation(&mut printer, format, &explained).unwrap();
+        render::explanation(&mut printer, format, &asked, &explained).unwrap();
         let bytes = buffer.0.lock().unwrap().clone();
         String::from_utf8(bytes).unwrap()
     };
@@ -107,6 +108,11 @@ fn check(name: &str, router: &Router, change: impl FnOnce(&mut LookupRequest<'_>
         assert!(!line.contains('\u{a0}') && !line.contains('\u{1b}'), "{line:?}");
     }
     insta::assert_snapshot!(name, text);
+    let narrow = shown(Look::plain(40), Format::Table);
+    let (head, _) = narrow.split_once("\nCandidates").unwrap_or((&narrow, ""));
+    for line in head.lines().skip_while(|line| !line.starts_with("How it came about")) {
+        assert!(line.chars().count() <= 40, "wider than 40 columns: {line}");
+    }
     let ascii = shown(Look { unicode: false, ..Look::plain(80) }, Format::Table);
     assert!(ascii.is_ascii(), "{ascii}");
     let colored = shown(Look { color: true, ..Look::plain(80) }, Format::Table);

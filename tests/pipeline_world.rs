@@ -380,11 +380,7 @@ fn check_record(point: &Point, decision: &Decision) {
             (step.gate.info().takes_away, decision.candidates.iter().any(|c| c.matched_tokens > 0));
         let had = if is_match { Reason::PrefixMatch } else { Reason::TenantHot };
         let removed = decision.candidates.iter().any(|candidate| candidate.filtered_by == Some(step.gate));
-        let is_late = step.gate == GateId::Deadline;
-        assert!(
-            !removed || is_late || takes.contains(&had),
-            "{point:?}: {step:?} is not known to undo {had:?}"
-        );
+        assert!(!removed || takes.contains(&had), "{point:?}: {step:?} is not known to undo {had:?}");
     }
     let gates: Vec<_> = decision.steps.iter().map(|step| (step.gate, step.stage)).collect();
     let pipeline: Vec<_> = PIPELINE.iter().map(|step| (step.gate, step.stage)).collect();

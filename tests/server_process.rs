@@ -89,6 +89,7 @@ async fn the_ready_file_names_the_bound_addresses() {
     server.signal("INT");
     let (status, _) = server.wait();
     assert_eq!(status.code(), Some(0), "Ctrl-C is how a server ends");
+    assert!(!path.exists(), "a server that has stopped is not ready");
 }
 
 #[test]

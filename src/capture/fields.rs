@@ -2,13 +2,12 @@
 
 use std::borrow::Cow;
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::record::{Body, Config, KvBatch, Lookup, State};
 use super::time::parse_seconds;
-use crate::contract::{CacheEvent, CacheStateUpdate};
+use crate::contract::{CacheEvent, CacheStateUpdate, read_json};
 use crate::model::Timestamp;
 
 /// What every record has.
@@ -54,19 +53,18 @@ pub(super) fn parse_record(line: &str) -> Result<(Timestamp, Result<Body, Unknow
     if line.trim_ascii_start().starts_with('[') {
         return Err("it is a list; a record is an object".to_owned());
     }
-    let envelope: Envelope<'_> =
-        serde_json::from_str(line).map_err(|error| explain::<Envelope<'_>>(line, &error))?;
+    let envelope: Envelope<'_> = read_json(line)?;
     let at = parse_seconds(envelope.t.get()).ok_or_else(|| {
         format!("field `t`: `{}` is no time; write decimal Unix seconds", shortened(envelope.t.get()))
     })?;
     let body = match envelope.kind.as_ref() {
-        "kv-batch" => Body::KvBatch(fields::<KvBatch>(line)?),
-        "report" => Body::Report(fields::<ReportFields<CacheStateUpdate>>(line)?.update),
-        "event" => Body::Event(fields::<EventFields<CacheEvent>>(line)?.event),
-        "lookup" => Body::Lookup(Box::new(fields::<Lookup>(line)?)),
-        "policy" => Body::Policy(fields::<PolicyFields<String>>(line)?.documents),
-        "config" => Body::Config(fields::<ConfigFields<Config>>(line)?.config),
-        "state" => Body::State(fields::<StateFields<State>>(line)?.state),
+        "kv-batch" => Body::KvBatch(read_json::<KvBatch>(line)?),
+        "report" => Body::Report(read_json::<ReportFields<CacheStateUpdate>>(line)?.update),
+        "event" => Body::Event(read_json::<EventFields<CacheEvent>>(line)?.event),
+        "lookup" => Body::Lookup(Box::new(read_json::<Lookup>(line)?)),
+        "policy" => Body::Policy(read_json::<PolicyFields<String>>(line)?.documents),
+        "config" => Body::Config(read_json::<ConfigFields<Config>>(line)?.config),
+        "state" => Body::State(read_json::<StateFields<State>>(line)?.state),
         "sweep" => Body::Sweep,
         kind => return Ok((at, Err(UnknownKind(kind.to_owned())))),
     };
@@ -84,59 +82,6 @@ pub(super) fn body_json(body: &Body) -> serde_json::Result<String> {
         Body::Config(config) => serde_json::to_string(&ConfigFields { config }),
         Body::State(state) => serde_json::to_string(&StateFields { state }),
         Body::Sweep => Ok("{}".to_owned()),
-    }
-}
-
-fn fields<T: DeserializeOwned>(line: &str) -> Result<T, String> {
-    serde_json::from_str(line).map_err(|error| explain::<T>(line, &error))
-}
-
-/// Names the field of an error. The line is read a second time for that, since keeping track of fields costs.
-pub(super) fn explain<'a, T: Deserialize<'a>>(line: &'a str, error: &serde_json::Error) -> String {
-    if !error.is_data() {
-        return format!("it is no JSON: {}", plain(&error.to_string()));
-    }
-    let mut deserializer = serde_json::Deserializer::from_str(line);
-    let path = match serde_path_to_error::deserialize::<_, T>(&mut deserializer) {
-        Err(tracked) => tracked.path().to_string(),
-        Ok(_) => ".".to_owned(),
-    };
-    let message = plain(&error.to_string());
-    if path == "." { message } else { format!("field `{path}`: {message}") }
-}
-
-/// The parser's sentence in the words of the file: no line of its own, no types of this program.
-fn plain(message: &str) -> String {
-    let message = match message.rsplit_once(" at line ") {
-        Some((head, place)) => match place.split_once(" column ") {
-            Some((_, column)) => format!("{head} (column {column})"),
-            None => head.to_owned(),
-        },
-        None => message.to_owned(),
-    };
-    let mut out = message;
-    for (from, to) in [
-        ("expected a borrowed string", "expected a string"),
-        ("expected a string or bytes", "expected a string"),
-        ("expected expected", "expected"),
-        ("data did not match any variant of untagged enum Content", "expected a number"),
-        ("data did not match any variant of untagged enum BytesOrString", "expected a string of base64"),
-        ("invalid digit found in string", "expected a number"),
-        ("Invalid ", "no base64: invalid "),
-        (". (column", " (column"),
-    ] {
-        out = out.replace(from, to);
-    }
-    for number in ["u32", "u64", "i32", "i64", "f32", "f64"] {
-        out = out.replace(&format!("expected {number}"), "expected a number");
-    }
-    match out.find("expected struct ") {
-        Some(at) => {
-            let rest = &out[at + "expected struct ".len()..];
-            let end = rest.find(' ').unwrap_or(rest.len());
-            format!("{}expected an object{}", &out[..at], &rest[end..])
-        }
-        None => out,
     }
 }
 

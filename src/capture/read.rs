@@ -42,7 +42,8 @@ impl Notes {
     /// What a person should know of it, each as a sentence; bad lines beyond those kept are not among them.
     pub fn warnings(&self) -> Vec<String> {
         let kinds = self.unknown_kinds.iter().map(|(kind, count)| {
-            format!("passed over {count} records of kind `{kind}`, which this icache does not know")
+            let records = if *count == 1 { "record" } else { "records" };
+            format!("passed over {count} {records} of kind `{kind}`, which this icache does not know")
         });
         let torn = self.torn.iter();
         let torn = torn.map(|torn| format!("the last line was not finished and is left out: {torn}"));

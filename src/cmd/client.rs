@@ -4,31 +4,32 @@ use std::future::Future;
 use std::time::Duration;
 
 use clap::Args;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::{Channel, Endpoint, Uri};
 use tonic::{Code, Request, Status};
 
 use super::error::{CommandError, ServerError, UsageError};
 use super::input;
 use crate::contract::wire;
+use crate::model::format_duration;
 
 /// Which server is asked.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Server")]
 pub struct ServerArgs {
-    /// Server to ask
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "ICACHE_SERVER",
-        default_value = "http://127.0.0.1:9090",
-        hide_env_values = true
-    )]
-    server: String,
-    /// Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all
+    /// Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+    /// Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]
     #[arg(long, value_name = "DURATION", value_parser = input::span)]
     timeout: Option<Duration>,
 }
 
+/// Environment variable that names the server.
+const VARIABLE: &str = "ICACHE_SERVER";
+/// The server where nobody names one.
+const LOCAL: &str = "http://127.0.0.1:9090";
+/// Longest wait for an answer: a caller who does not say must not hang on a server that never answers.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Longest wait for a connection.
 const CONNECT: Duration = Duration::from_secs(5);
 
@@ -36,7 +37,7 @@ const CONNECT: Duration = Duration::from_secs(5);
 pub struct Client {
     channel: Channel,
     url: String,
-    timeout: Option<Duration>,
+    timeout: Duration,
 }
 
 type Contract = wire::inferencecache::v1alpha1::inference_cache_client::InferenceCacheClient<Channel>;
@@ -53,7 +54,7 @@ impl ServerArgs {
         runtime.block_on(async {
             let work = async {
                 let channel = endpoint.connect().await.map_err(|error| unreachable(&url, &error))?;
-                call(Client { channel, url, timeout: self.timeout }).await
+                call(Client { channel, url, timeout: self.timeout.unwrap_or(PATIENCE) }).await
             };
             tokio::select! {
                 done = work => done,
@@ -63,26 +64,52 @@ impl ServerArgs {
     }
 
     fn endpoint(&self) -> Result<(Endpoint, String), UsageError> {
-        let given = self.server.trim_end_matches('/');
-        if given.starts_with("https://") {
+        let (given, named) = self.named()?;
+        if given.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://")) {
             return Err(UsageError::new(
-                format!("`--server {given}` asks for TLS, which this version does not speak as a client"),
+                format!("{named} asks for TLS, which this version does not speak as a client"),
                 "give an http:// URL, or put a TLS proxy in between",
             ));
         }
-        let url = if given.contains("://") { given.to_owned() } else { format!("http://{given}") };
         let wrong = || {
             UsageError::new(
-                format!("`--server {given}` is no server URL"),
-                "write it as `http://HOST:PORT`, such as `http://127.0.0.1:9090`",
+                format!("{named} is no server URL"),
+                format!("write it as `http://HOST:PORT`, such as `{LOCAL}`"),
             )
         };
+        let text = if given.contains("://") { given } else { format!("http://{given}") };
+        let uri: Uri = text.parse().map_err(|_| wrong())?;
+        let url = server_url(&uri).ok_or_else(wrong)?;
         let endpoint = Endpoint::from_shared(url.clone()).map_err(|_| wrong())?;
-        if endpoint.uri().scheme_str() != Some("http") || endpoint.uri().host().is_none_or(str::is_empty) {
-            return Err(wrong());
-        }
         Ok((endpoint.connect_timeout(CONNECT.min(self.timeout.unwrap_or(CONNECT))), url))
     }
+
+    /// The server as it was given, and by what, for errors.
+    fn named(&self) -> Result<(String, String), UsageError> {
+        if let Some(given) = &self.server {
+            return Ok((given.clone(), format!("`--server {given}`")));
+        }
+        match std::env::var(VARIABLE) {
+            Ok(given) => Ok((given.clone(), format!("`{given}` in the environment variable {VARIABLE}"))),
+            Err(std::env::VarError::NotPresent) => Ok((LOCAL.to_owned(), format!("`{LOCAL}`"))),
+            Err(std::env::VarError::NotUnicode(_)) => Err(UsageError::new(
+                format!("the environment variable {VARIABLE} is no UTF-8 text"),
+                "unset it, or name the server with `--server`",
+            )),
+        }
+    }
+}
+
+/// The URL that calls go to: a host and a port that exists, and nothing that calls would leave out.
+fn server_url(uri: &Uri) -> Option<String> {
+    let authority = uri.authority()?;
+    let port = authority.as_str().strip_prefix(authority.host())?;
+    let has_port = match port.strip_prefix(':') {
+        Some(_) => authority.port_u16().is_some_and(|port| port > 0),
+        None => port.is_empty(),
+    };
+    let is_whole = uri.scheme_str() == Some("http") && uri.query().is_none() && uri.path() == "/";
+    (is_whole && has_port && !authority.host().is_empty()).then(|| format!("http://{authority}"))
 }
 
 /// Bytes of one answer: an explanation of a large fleet is larger than the library's default of 4 MiB.
@@ -99,27 +126,51 @@ impl Client {
         Explain::new(self.channel.clone()).max_decoding_message_size(MAX_ANSWER_BYTES)
     }
 
-    /// A message with the deadline of the call.
+    /// A message with the deadline of the call, which the server is told.
     pub fn request<T>(&self, message: T) -> Request<T> {
         let mut request = Request::new(message);
-        if let Some(timeout) = self.timeout {
-            request.set_timeout(timeout);
-        }
+        request.set_timeout(self.timeout);
         request
+    }
+
+    /// Longest wait for an answer.
+    pub fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// The server did not answer in time.
+    pub fn late(&self) -> CommandError {
+        let url = &self.url;
+        let timeout = format_duration(i64::try_from(self.timeout.as_nanos()).unwrap_or(i64::MAX));
+        ServerError::new(
+            format!("the server at `{url}` did not answer within {timeout}"),
+            "give it longer with `--timeout`, look at its load, and check that this is an icache server's gRPC port",
+        )
+        .into()
     }
 
     /// What a status means to the caller.
     pub fn failed(&self, status: &Status) -> CommandError {
         let url = &self.url;
-        let text = status.message().trim_end_matches('.');
-        let said = if text.is_empty() { String::new() } else { format!(": {text}") };
-        if let (Some(timeout), Code::DeadlineExceeded | Code::Cancelled) = (self.timeout, status.code()) {
+        if matches!(status.code(), Code::DeadlineExceeded | Code::Cancelled) {
+            return self.late();
+        }
+        if is_foreign(status) {
             return ServerError::new(
-                format!("the server at `{url}` did not answer within {timeout:?}"),
-                "give it longer with `--timeout`, or look at its load",
+                format!("what answers at `{url}` does not look like a gRPC server"),
+                "check that the address is that of an icache server's gRPC port, not of its HTTP port",
             )
             .into();
         }
+        if status.code() == Code::Unknown && std::error::Error::source(status).is_some() {
+            return ServerError::new(
+                format!("the connection to the server at `{url}` broke before it answered"),
+                "check that the server still runs, and that the address is that of its gRPC port",
+            )
+            .into();
+        }
+        let text = status.message().trim_end_matches('.');
+        let said = if text.is_empty() { String::new() } else { format!(": {text}") };
         let advice = match status.code() {
             Code::Unimplemented => "check that the address is that of an icache server's gRPC port",
             Code::Unauthenticated | Code::PermissionDenied => {
@@ -132,6 +183,44 @@ impl Client {
         let code = format!("{:?}", status.code());
         ServerError::new(format!("the server at `{url}` answered {code}{said}"), advice).into()
     }
+
+    /// What a status means in the middle of a stream of which `sent` updates have left.
+    pub fn failed_after(&self, status: &Status, sent: u64) -> CommandError {
+        let is_cut = status.code() == Code::Unavailable || std::error::Error::source(status).is_some();
+        if sent == 0 || !is_cut || is_foreign(status) {
+            return self.failed(status);
+        }
+        let updates =
+            if sent == 1 { "1 update was sent".to_owned() } else { format!("{sent} updates were sent") };
+        ServerError::new(
+            format!(
+                "the connection to the server at `{}` was lost after {updates}; how many were applied is unknown",
+                self.url
+            ),
+            "check that the server still runs, and send them again: what is held is refreshed",
+        )
+        .into()
+    }
+}
+
+/// Whether what answered speaks something else: HTTP without gRPC, or no HTTP/2 at all.
+fn is_foreign(status: &Status) -> bool {
+    if status.message().contains("grpc-status header missing") {
+        return true;
+    }
+    let mut cause = std::error::Error::source(status);
+    while let Some(error) = cause {
+        let text = error.to_string();
+        // Frames that are none: the words of the HTTP/2 library for a peer that speaks otherwise.
+        if ["invalid size", "FRAME_SIZE_ERROR", "unspecific protocol error", "PROTOCOL_ERROR"]
+            .iter()
+            .any(|sign| text.contains(sign))
+        {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 fn unreachable(url: &str, error: &tonic::transport::Error) -> ServerError {

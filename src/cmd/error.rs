@@ -21,8 +21,8 @@ pub enum CommandError {
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),
     /// The answer is not the one that was expected.
-    #[error("{0}")]
-    Unmet(String),
+    #[error(transparent)]
+    Unmet(#[from] UnmetError),
     /// Ctrl-C.
     #[error("interrupted")]
     Interrupted,
@@ -32,6 +32,14 @@ pub enum CommandError {
 #[derive(Debug, Error)]
 #[error("{what}")]
 pub struct UsageError {
+    what: String,
+    advice: String,
+}
+
+/// An answer that is not the one that was expected.
+#[derive(Debug, Error)]
+#[error("{what}")]
+pub struct UnmetError {
     what: String,
     advice: String,
 }
@@ -52,9 +60,8 @@ impl UsageError {
 
     /// A file that cannot be read; `-` is standard input.
     pub fn unreadable(path: &str, error: &io::Error) -> Self {
-        let name = if path == "-" { "standard input".to_owned() } else { format!("`{path}`") };
         Self::new(
-            format!("cannot read {name}: {}", sentence(&error)),
+            format!("cannot read {}: {}", super::input::shown(path), sentence(&error)),
             "check that the file is there and may be read",
         )
     }
@@ -65,13 +72,20 @@ impl UsageError {
         let mut blocks =
             text.split("\n\n").map(|block| block.split_whitespace().collect::<Vec<_>>().join(" "));
         let what = backticked(&blocks.next().unwrap_or_default());
-        let what = what.strip_prefix("error: ").unwrap_or(&what).trim_end_matches('.').to_owned();
+        let what = plain_number(what.strip_prefix("error: ").unwrap_or(&what).trim_end_matches('.'));
         let help = format!("`{command} --help` lists what can be given, with examples");
         let advice = match blocks.find_map(|block| block.strip_prefix("tip: ").map(backticked)) {
             Some(tip) => format!("{tip}; {help}"),
             None => help,
         };
         Self::new(what, advice)
+    }
+}
+
+impl UnmetError {
+    /// What is otherwise, and what to do.
+    pub fn new(what: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { what: what.into(), advice: advice.into() }
     }
 }
 
@@ -92,6 +106,42 @@ fn backticked(text: &str) -> String {
         if *char == '\'' && !is_apostrophe { '`' } else { *char }
     });
     quoted.collect()
+}
+
+/// What the parser says of a number that does not fit, in plain words.
+fn plain_number(text: &str) -> String {
+    for (said, plain) in [
+        ("number too large to fit in target type", "it is too large; write a smaller number"),
+        ("number too small to fit in target type", "it is too small; write a larger number"),
+        ("invalid digit found in string", "write a whole number, as in `16`"),
+        ("cannot parse integer from empty string", "write a whole number, as in `16`"),
+        ("invalid float literal", "write a number, as in `0.5`"),
+        ("cannot parse float from empty string", "write a number, as in `0.5`"),
+    ] {
+        if let Some(before) = text.strip_suffix(said) {
+            return format!("{before}{plain}");
+        }
+    }
+    range_of(text).unwrap_or_else(|| text.to_owned())
+}
+
+/// From `...: 0 is not in 1..=9`, what is in it.
+fn range_of(text: &str) -> Option<String> {
+    let (before, range) = text.rsplit_once(" is not in ")?;
+    let (before, _) = before.rsplit_once(' ')?;
+    let (from, to) = range.split_once("..")?;
+    let last = match to.strip_prefix('=') {
+        Some(last) => last.parse::<i128>().ok()?,
+        None => to.parse::<i128>().ok()? - 1,
+    };
+    let from: i128 = from.parse().ok()?;
+    // Nobody means to write as much as 63 bits hold.
+    let is_bounded = last < i128::from(i64::MAX) - 1;
+    Some(if is_bounded {
+        format!("{before} write a whole number from {from} to {last}")
+    } else {
+        format!("{before} write a whole number of {from} or more")
+    })
 }
 
 /// An error of a library as the end of a sentence of ours: lower-case, without a full stop, the error number left out.
@@ -121,16 +171,18 @@ impl CommandError {
 
 impl ErrorText for CommandError {
     fn what(&self) -> String {
-        self.to_string()
+        match self {
+            Self::Output(error) => format!("cannot write the output: {}", sentence(error)),
+            other => other.to_string(),
+        }
     }
 
     fn advice(&self) -> String {
         match self {
-            Self::Usage(UsageError { advice, .. }) | Self::Server(ServerError { advice, .. }) => {
-                advice.clone()
-            }
+            Self::Usage(UsageError { advice, .. })
+            | Self::Server(ServerError { advice, .. })
+            | Self::Unmet(UnmetError { advice, .. }) => advice.clone(),
             Self::Output(_) => "check the disk or the file that the output goes to".to_owned(),
-            Self::Unmet(_) => "add `--explain` to see how the answer came about".to_owned(),
             Self::Interrupted => "run the command again to start over".to_owned(),
         }
     }
@@ -143,6 +195,23 @@ mod tests {
     #[test]
     fn quotes_become_backticks_and_apostrophes_stay() {
         assert_eq!(backticked("the value 'x' wasn't known"), "the value `x` wasn't known");
+    }
+
+    #[test]
+    fn numbers_that_do_not_fit_are_told_in_plain_words() {
+        for (said, plain) in [
+            (
+                "invalid value `x` for `--n <N>`: invalid digit found in string",
+                "`--n <N>`: write a whole number",
+            ),
+            ("`9` for `--n <N>`: 9 is not in 0..=7", "`9` for `--n <N>`: write a whole number from 0 to 7"),
+            ("`0`: 0 is not in 1..18446744073709551615", "`0`: write a whole number of 1 or more"),
+            ("`0`: 0 is not in 1..9", "`0`: write a whole number from 1 to 8"),
+            ("`x`: invalid float literal", "`x`: write a number"),
+            ("anything else", "anything else"),
+        ] {
+            assert!(plain_number(said).contains(plain), "{said}: {}", plain_number(said));
+        }
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 
-use super::Outcome;
 use super::client::ServerArgs;
 use super::error::UsageError;
 use super::exit::Exit;
-use super::input;
+use super::input::{self, Messages};
+use super::{Outcome, check, report};
 use crate::contract::CacheEvent;
 use crate::contract::wire::inferencecache::v1alpha1::cache_event::Type;
 use crate::render::{self, Format, Printer};
@@ -34,7 +34,7 @@ pub struct Args {
     #[arg(long, value_name = "ID")]
     adapter: Option<String>,
     /// When it happened, in Unix microseconds; without it, now
-    #[arg(long, value_name = "US")]
+    #[arg(long, value_name = "US", value_parser = clap::value_parser!(i64).range(1..))]
     timestamp_us: Option<i64>,
     /// File with one or more CacheEvent messages in proto3 JSON, instead of the flags above; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["kind", "replica", "tenant", "model", "prefix_hash", "adapter", "timestamp_us"])]
@@ -91,25 +91,28 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
 }
 
 fn from_file(path: &str) -> Result<Vec<CacheEvent>, UsageError> {
-    let bytes = input::read(path)?;
-    let events: Result<Vec<CacheEvent>, _> =
-        serde_json::Deserializer::from_slice(&bytes).into_iter().collect();
-    let events = events.map_err(|error| input::not_json(path, "CacheEvent", &error))?;
-    if events.is_empty() {
-        return Err(UsageError::new(
-            format!("`{path}` holds no CacheEvent"),
-            "write at least one JSON object",
-        ));
+    let mut messages = Messages::open(path, "CacheEvent", false)?;
+    let mut events = vec![messages.next(check::event).ok_or_else(|| messages.none())??];
+    while let Some(read) = messages.next(check::event) {
+        events.push(read?);
     }
     Ok(events)
 }
 
 fn from_flags(args: &Args) -> Result<CacheEvent, UsageError> {
-    let is_eviction = args.kind == Some(Kind::PrefixEvicted);
-    if is_eviction && args.prefix_hash.is_none() {
+    let has_hash = args.prefix_hash.is_some();
+    if args.kind == Some(Kind::PrefixEvicted) && !has_hash {
         return Err(UsageError::new(
             "`--type prefix-evicted` is given without a hash",
             "name the evicted hash with `--prefix-hash`, or clear all with `--type all-cleared`",
+        ));
+    }
+    let is_whole = matches!(args.kind, Some(Kind::AllCleared | Kind::ReplicaUpdated));
+    if is_whole && (has_hash || args.adapter.is_some()) {
+        let flag = if has_hash { "--prefix-hash" } else { "--adapter" };
+        return Err(UsageError::new(
+            format!("`{flag}` is given with an event of the whole replica"),
+            "leave it out, or evict one hash with `--type prefix-evicted`",
         ));
     }
     let kind = match args.kind {
@@ -119,7 +122,7 @@ fn from_flags(args: &Args) -> Result<CacheEvent, UsageError> {
         Some(Kind::PrefixAdded) => Type::PrefixAdded,
         None => Type::Unspecified,
     };
-    Ok(CacheEvent {
+    let event = CacheEvent {
         r#type: kind.into(),
         replica_id: args.replica.clone().unwrap_or_default(),
         model_id: args.model.clone().unwrap_or_default(),
@@ -127,5 +130,7 @@ fn from_flags(args: &Args) -> Result<CacheEvent, UsageError> {
         prefix_hash: args.prefix_hash.clone().unwrap_or_default(),
         timestamp_us: args.timestamp_us.unwrap_or_default(),
         adapter_id: args.adapter.clone().unwrap_or_default(),
-    })
+    };
+    check::event(&event).map_err(|fault| report::refuse(&fault, report::flag_of(&fault.field)))?;
+    Ok(event)
 }

@@ -22,6 +22,12 @@ pub struct ExpectArgs {
 impl ExpectArgs {
     /// Refuses codes that do not exist, before anything is asked.
     pub fn check(&self) -> Result<(), UsageError> {
+        if self.expect_replica.as_deref() == Some("") {
+            return Err(UsageError::new(
+                "`--expect-replica` is given without a replica",
+                "name the replica that should come first; `--expect NO_HINT` expects an answer without one",
+            ));
+        }
         let Some(unknown) = self.expect.iter().find(|code| Reason::parse(code).is_none()) else {
             return Ok(());
         };

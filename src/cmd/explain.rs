@@ -22,7 +22,7 @@ pub struct Args {
 const EXAMPLES: &str = "\
 Examples:
   icache explain
-      all reason codes, gates and knobs
+      all reason codes, gates, knobs and causes
   icache explain UNKNOWN_TENANT
       what the code means, when it is given, and what a gateway does
   icache explain routing-floor-score

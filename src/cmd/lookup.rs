@@ -1,15 +1,15 @@
 //! `icache lookup`: asks which replicas hold a prefix, and why.
 
 use super::client::ServerArgs;
-use super::error::UsageError;
+use super::error::{UnmetError, UsageError};
 use super::expect::ExpectArgs;
 use super::offline::OfflineArgs;
 use super::request::RequestArgs;
 use super::{CommandError, Exit, Outcome};
-use crate::contract::{LookupRouteRequest, decode_answer, decode_explanation};
+use crate::contract::{LookupRouteRequest, decode_answer, decode_explanation, decode_request};
 use crate::explanation::Explanation;
 use crate::model::Answer;
-use crate::render::{self, Format, Printer};
+use crate::render::{self, Asked, Format, Printer};
 
 /// Ask which replicas hold a prompt's prefix, and why
 #[derive(Debug, clap::Args)]
@@ -48,7 +48,7 @@ Examples:
 /// An answer, and how it came about where that was asked for.
 enum Looked {
     Answered(Answer),
-    Explained(Explanation),
+    Explained(Asked, Box<Explanation>),
 }
 
 /// Asks, prints, and checks what was expected.
@@ -59,25 +59,28 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
     let looked = if args.offline.is_given() {
         let replayed = args.offline.explain(request)?;
         render::warnings(printer.color_when(), &replayed.warnings);
-        Looked::Explained(replayed.explanation)
+        Looked::Explained(replayed.asked, Box::new(replayed.explanation))
     } else {
         ask(args, request.ok_or_else(nothing_asked)?)?
     };
     let answer = match &looked {
-        Looked::Explained(explanation) if args.explain => {
-            render::explanation(printer, args.output, explanation)?;
+        Looked::Explained(asked, explanation) if args.explain => {
+            render::explanation(printer, args.output, asked, explanation)?;
             &explanation.answer
         }
-        Looked::Explained(Explanation { answer, .. }) | Looked::Answered(answer) => {
-            render::answer(printer, args.output, answer)?;
-            answer
-        }
+        Looked::Explained(_, explanation) => shown(printer, args.output, &explanation.answer)?,
+        Looked::Answered(answer) => shown(printer, args.output, answer)?,
     };
     let unmet = args.expect.unmet(answer);
     if unmet.is_empty() {
         return Ok(Exit::Done);
     }
-    Err(CommandError::Unmet(unmet.join("; ")))
+    Err(UnmetError::new(unmet.join("; "), "add `--explain` to see how the answer came about").into())
+}
+
+fn shown<'a>(printer: &mut Printer, format: Format, answer: &'a Answer) -> std::io::Result<&'a Answer> {
+    render::answer(printer, format, answer)?;
+    Ok(answer)
 }
 
 fn nothing_asked() -> UsageError {
@@ -91,9 +94,10 @@ fn nothing_asked() -> UsageError {
 fn ask(args: &Args, request: LookupRouteRequest) -> Result<Looked, CommandError> {
     args.server.run(async |client| {
         if args.explain {
+            let asked = Asked::from(&decode_request(&request));
             let reply = client.explain().explain_route(client.request(request)).await;
             let reply = reply.map_err(|status| client.failed(&status))?;
-            return Ok(Looked::Explained(decode_explanation(reply.into_inner())));
+            return Ok(Looked::Explained(asked, Box::new(decode_explanation(reply.into_inner()))));
         }
         let reply = client.contract().lookup_route(client.request(request)).await;
         let reply = reply.map_err(|status| client.failed(&status))?;

@@ -1,5 +1,6 @@
 //! The command line: one file a command, each with its arguments and what runs.
 
+mod check;
 mod client;
 mod completions;
 mod error;
@@ -17,9 +18,11 @@ mod report;
 mod request;
 mod serve;
 mod state;
+mod watch;
 
 use std::ffi::OsString;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub use error::{CommandError, ServerError, UsageError};
@@ -89,7 +92,19 @@ impl Command {
 
 /// The definition of the whole command line, for completions and man pages.
 pub fn definition() -> clap::Command {
-    Cli::command()
+    Cli::command().mut_subcommands(|command| command.mut_args(with_negative_values))
+}
+
+/// A value below 0 is a value, so that what is said of it is what the flag takes.
+fn with_negative_values(arg: clap::Arg) -> clap::Arg {
+    if arg.get_long().is_none() || !arg.get_action().takes_values() {
+        return arg;
+    }
+    let has_unit = |name: &clap::builder::Str| matches!(name.as_str(), "DURATION" | "SIZE");
+    if arg.get_value_names().is_some_and(|names| names.iter().any(has_unit)) {
+        return arg.allow_hyphen_values(true);
+    }
+    arg.allow_negative_numbers(true)
 }
 
 /// Parses `args`, runs the command and says how it ended. Errors are on standard error when this returns.
@@ -110,7 +125,14 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
 }
 
 fn parse(args: &[OsString]) -> Result<Cli, Exit> {
-    let mut definition = definition();
+    let color = asked_color(args);
+    // One program has one version, under its own name.
+    let definition = definition().mut_subcommands(|command| command.display_name("icache"));
+    let mut definition = definition.color(match color {
+        ColorWhen::Auto => clap::ColorChoice::Auto,
+        ColorWhen::Always => clap::ColorChoice::Always,
+        ColorWhen::Never => clap::ColorChoice::Never,
+    });
     let parsed = definition.try_get_matches_from_mut(args).and_then(|found| Cli::from_arg_matches(&found));
     parsed.map_err(|error| {
         if !error.use_stderr() {
@@ -119,18 +141,41 @@ fn parse(args: &[OsString]) -> Result<Cli, Exit> {
             return Exit::Done;
         }
         let command = named_command(&definition, args);
-        if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-            let advice = format!("`{command} --help` lists the commands, with examples");
-            return fail(&UsageError::new("no command was given", advice).into(), ColorWhen::Auto);
-        }
-        fail(&UsageError::from_parser(&error, &command).into(), ColorWhen::Auto)
+        let error = match error.kind() {
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => UsageError::new(
+                "no command was given",
+                format!("`{command} --help` lists the commands, with examples"),
+            ),
+            ErrorKind::InvalidUtf8 => {
+                let wrong = args.iter().find(|arg| arg.to_str().is_none());
+                let shown = wrong.map(|arg| arg.to_string_lossy()).unwrap_or_default();
+                UsageError::new(
+                    format!("the argument `{shown}` is no UTF-8 text"),
+                    "write it in UTF-8; what UTF-8 cannot hold can be given in a file",
+                )
+            }
+            _ => UsageError::from_parser(&error, &command),
+        };
+        fail(&error.into(), color)
     })
+}
+
+/// What `--color` says, as far as that can be told of arguments that may be wrong.
+fn asked_color(args: &[OsString]) -> ColorWhen {
+    let texts: Vec<&str> =
+        args.iter().filter_map(|arg| arg.to_str()).take_while(|arg| *arg != "--").collect();
+    let value_at = |at: usize| match texts[at].strip_prefix("--color")? {
+        "" => texts.get(at + 1).copied(),
+        rest => rest.strip_prefix('='),
+    };
+    let said = (0..texts.len()).find_map(value_at);
+    said.and_then(|said| <ColorWhen as clap::ValueEnum>::from_str(said, false).ok()).unwrap_or_default()
 }
 
 /// The command that the arguments name, as far as they do.
 fn named_command(definition: &clap::Command, args: &[OsString]) -> String {
-    let named =
-        args.iter().skip(1).filter_map(|arg| arg.to_str()).find_map(|arg| definition.find_subcommand(arg));
+    let words = args.iter().skip(1).filter_map(|arg| arg.to_str()).filter(|arg| *arg != "help");
+    let named = words.into_iter().find_map(|arg| definition.find_subcommand(arg));
     named.map_or_else(|| "icache".to_owned(), |command| format!("icache {}", command.get_name()))
 }
 

@@ -1,6 +1,6 @@
 //! A lookup against a recorded state, in process.
 
-use std::io::BufRead;
+use std::io::{self, BufRead};
 use std::path::Path;
 
 use clap::Args;
@@ -11,21 +11,24 @@ use crate::capture::{Body, CaptureError, ReadOptions, Reader};
 use crate::contract::{LookupRouteRequest, decode_request};
 use crate::explanation::{Explanation, explanation};
 use crate::lookup::Call;
+use crate::render::Asked;
 use crate::replay::{Replay, ReplayError, ReplayOptions};
 
 /// Four modelled engines and what they published, so that the first command needs nothing else.
 const DEMO: &[u8] = include_bytes!("../../testdata/fleet/fleet.capture.jsonl");
 const DEMO_NAME: &str = "built-in fleet capture";
+/// What errors call standard input.
+pub const STDIN: &str = "standard input";
 
 /// A capture in place of a server.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Offline")]
 pub struct OfflineArgs {
-    /// Replay this capture in process and look up at its last instant, without a server
-    #[arg(long, value_name = "FILE", conflicts_with = "demo")]
+    /// Replay this capture in process and look up at its last instant, without a server; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["demo", "server", "timeout"])]
     capture: Option<String>,
     /// The same with the built-in capture of four engines; without a request, its last recorded one
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["server", "timeout"])]
     demo: bool,
     /// Policies (YAML) to look up under, in place of the captured ones
     #[arg(long, value_name = "FILE")]
@@ -36,6 +39,8 @@ pub struct OfflineArgs {
 pub struct Replayed {
     /// The answer and how it came about.
     pub explanation: Explanation,
+    /// What was looked up.
+    pub asked: Asked,
     /// What a person should know of the capture, each as a sentence.
     pub warnings: Vec<String>,
 }
@@ -77,6 +82,11 @@ impl OfflineArgs {
                          `--request FILE`",
                     )
                 })?;
+                if path == "-" {
+                    let source = io::stdin().lock();
+                    let mut reader = Reader::new(STDIN, source, ReadOptions::default()).map_err(unusable)?;
+                    return look_up(&mut reader, options, Some(request));
+                }
                 let mut reader =
                     Reader::open_file(Path::new(path), ReadOptions::default()).map_err(unusable)?;
                 look_up(&mut reader, options, Some(request))
@@ -103,25 +113,34 @@ fn look_up<R: BufRead>(
         return Err(UsageError::new("the capture holds no lookup", "describe one with flags").into());
     };
     let request = decode_request(&request);
+    let asked = Asked::from(&request);
     let explained = replay.router().explain(&request, Call::at(replay.now().unwrap_or_default()));
     let explanation = explanation(&explained, &request, 0);
-    Ok(Replayed { explanation, warnings: replay.finish().told_warnings() })
+    let report = replay.finish();
+    let idle = report.policy.as_ref().and_then(|policy| policy.idle_for_tenant(request.tenant));
+    let mut warnings = report.told_warnings();
+    warnings.extend(idle);
+    Ok(Replayed { explanation, asked, warnings })
 }
 
 /// A capture that cannot be used, and what to do about it.
 pub fn unusable(error: CaptureError) -> UsageError {
     match &error {
-        CaptureError::Io { name, source } => UsageError::unreadable(name, source),
+        CaptureError::Io { name, source } => {
+            UsageError::unreadable(if name == STDIN { "-" } else { name }, source)
+        }
         CaptureError::NotACapture { .. } => UsageError::new(
-            error.to_string(),
+            told(&error),
             "give a file that begins with the header line of a capture, as JSON Lines",
         ),
-        CaptureError::Newer { .. } => UsageError::new(error.to_string(), "update icache, and try again"),
-        CaptureError::Line { .. } => UsageError::new(
-            error.to_string(),
-            "`icache replay --skip-bad` passes over such lines and counts them",
-        ),
+        CaptureError::Newer { .. } => UsageError::new(told(&error), "update icache, and try again"),
+        CaptureError::Line { .. } => UsageError::new(told(&error), "repair the line, or leave it out"),
     }
+}
+
+/// The error, with standard input under its own name and not as a file's.
+pub fn told(error: &impl std::fmt::Display) -> String {
+    error.to_string().replace(&format!("`{STDIN}`"), STDIN)
 }
 
 fn refused(error: ReplayError) -> UsageError {

@@ -4,13 +4,14 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use super::error::UsageError;
+use super::error::{UnmetError, UsageError};
 use super::exit::Exit;
-use super::{CommandError, Outcome};
+use super::offline::{STDIN, told};
+use super::{CommandError, Outcome, input};
 use crate::capture::{CaptureError, ReadOptions, Reader, looks_like_capture};
 use crate::engine::MAX_PAYLOAD_BYTES;
 use crate::render::{self, Format, Printer, Progress};
-use crate::replay::{BatchIdentity, Replay, ReplayError, ReplayOptions, ReplayReport};
+use crate::replay::{BatchIdentity, GivenPolicy, Replay, ReplayError, ReplayOptions, ReplayReport};
 
 /// Replay captures in process: what was answered, why, and whether it is what was recorded
 #[derive(Debug, clap::Args)]
@@ -27,7 +28,7 @@ pub struct Args {
     mismatches: usize,
     /// Policies that hold in place of the captured ones (CachePolicy and CacheTenant, YAML)
     #[arg(long, value_name = "FILE")]
-    policy: Option<PathBuf>,
+    policy: Option<String>,
     /// Pass over and count lines that cannot be used
     #[arg(long)]
     skip_bad: bool,
@@ -40,9 +41,9 @@ pub struct Args {
     /// Tenant of a bare batch
     #[arg(long, value_name = "ID", help_heading = "Bare batches")]
     tenant: Option<String>,
-    /// Hash scheme of a bare batch
-    #[arg(long, default_value = "vllm", value_name = "NAME", help_heading = "Bare batches")]
-    hash_scheme: String,
+    /// Hash scheme of a bare batch [default: vllm]
+    #[arg(long, value_name = "NAME", help_heading = "Bare batches")]
+    hash_scheme: Option<String>,
     /// Also say how long lookups took on this machine
     #[arg(long, help_heading = "Output")]
     timings: bool,
@@ -61,30 +62,52 @@ Examples:
 /// Replays and prints.
 pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
     let options = args.options()?;
-    let sizes: Vec<u64> =
-        args.files.iter().map(|file| file.metadata().map_or(0, |data| data.len())).collect();
+    let sizes = args.files.iter().map(|file| size_of(file)).collect::<Result<Vec<u64>, _>>()?;
     let mut progress = Progress::over(sizes.iter().sum());
     let mut sum = ReplayReport::default();
+    let mut has_batch = false;
     for (file, size) in args.files.iter().zip(sizes) {
         progress.begin(&file.display().to_string());
-        let report = args.replay(file, options.clone(), &mut |bytes| progress.at(bytes))?;
+        let (report, is_batch) = args.replay(file, options.clone(), &mut |bytes| progress.at(bytes))?;
+        has_batch |= is_batch;
         sum.add(report, args.mismatches);
         progress.end(size);
     }
     drop(progress);
+    if !has_batch {
+        args.refuse_identity()?;
+    }
+    if let Some(idle) = sum.policy.as_ref().and_then(GivenPolicy::idle) {
+        sum.warn(idle);
+    }
     render::replay(printer, args.output, &sum, args.check)?;
+    if args.check && sum.checked == 0 {
+        return Err(UnmetError::new(
+            "nothing was checked: no lookup has an answer or expectation that can be compared",
+            "record answers in the capture, or write an `expect` beside its lookups",
+        )
+        .into());
+    }
     Ok(if sum.mismatched == 0 { Exit::Done } else { Exit::Negative })
+}
+
+/// Bytes of a file; unknown of standard input.
+fn size_of(file: &Path) -> Result<u64, UsageError> {
+    if file == Path::new("-") {
+        return Ok(0);
+    }
+    let unreadable = |error: &io::Error| UsageError::unreadable(&file.display().to_string(), error);
+    let data = file.metadata().map_err(|error| unreadable(&error))?;
+    if data.is_dir() {
+        return Err(unreadable(&io::ErrorKind::IsADirectory.into()));
+    }
+    Ok(data.len())
 }
 
 impl Args {
     fn options(&self) -> Result<ReplayOptions, CommandError> {
         let policy = match &self.policy {
-            Some(path) => {
-                let name = path.display().to_string();
-                let text =
-                    std::fs::read_to_string(path).map_err(|error| UsageError::unreadable(&name, &error))?;
-                Some((name, text))
-            }
+            Some(path) => Some((path.clone(), input::text(path)?)),
             None => None,
         };
         Ok(ReplayOptions {
@@ -96,27 +119,53 @@ impl Args {
         })
     }
 
+    /// Refuses the identity of a batch where no file is one.
+    fn refuse_identity(&self) -> Result<(), UsageError> {
+        let given = [
+            ("--replica", &self.replica),
+            ("--model", &self.model),
+            ("--tenant", &self.tenant),
+            ("--hash-scheme", &self.hash_scheme),
+        ];
+        match given.into_iter().find(|(_, value)| value.is_some()) {
+            None => Ok(()),
+            Some((flag, _)) => Err(UsageError::new(
+                format!("`{flag}` is given, and no file is a bare batch"),
+                "leave it out: the records of a capture say themselves whose they are",
+            )),
+        }
+    }
+
+    /// What came of one file, and whether it is a bare batch.
     fn replay(
         &self,
         file: &Path,
         options: ReplayOptions,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<ReplayReport, CommandError> {
+    ) -> Result<(ReplayReport, bool), CommandError> {
         if file == Path::new("-") {
             let read = ReadOptions { skip_bad: options.skip_bad };
-            let mut reader = Reader::new("standard input", io::stdin().lock(), read).map_err(unusable)?;
+            let mut reader = Reader::new(STDIN, io::stdin().lock(), read).map_err(unusable)?;
             let mut replay = Replay::new(reader.name(), options).map_err(unusable)?;
             replay.run(&mut reader, progress).map_err(unusable)?;
-            return Ok(replay.finish());
+            return Ok((replay.finish(), false));
         }
         match self.bare_batch(file)? {
             Some(payload) => {
                 let name = file.display().to_string();
                 let mut replay = Replay::new(&name, options).map_err(unusable)?;
-                replay.apply_bare(payload, &self.identity(&name)?);
-                Ok(replay.finish())
+                replay.apply_bare(payload, &self.identity(&name)?).map_err(|error| {
+                    UsageError::new(
+                        format!("`{name}` is no engine batch: {error}"),
+                        "give the whole payload of one batch as the engine published it, or a capture",
+                    )
+                })?;
+                Ok((replay.finish(), true))
             }
-            None => Replay::run_file(file, options, progress).map_err(|error| unusable(error).into()),
+            None => {
+                let report = Replay::run_file(file, options, progress).map_err(unusable)?;
+                Ok((report, false))
+            }
         }
     }
 
@@ -140,7 +189,7 @@ impl Args {
                 replica: replica.clone(),
                 model: model.clone(),
                 tenant: tenant.clone(),
-                scheme: self.hash_scheme.clone(),
+                scheme: self.hash_scheme.clone().unwrap_or_else(|| "vllm".to_owned()),
             }),
             _ => Err(UsageError::new(
                 format!("`{name}` is a bare batch, which does not say whose it is"),
@@ -154,7 +203,9 @@ impl Args {
 fn unusable(error: impl Into<ReplayError>) -> UsageError {
     let error = error.into();
     let advice = match &error {
-        ReplayError::Capture(CaptureError::Io { .. }) => "check that the file is there and may be read",
+        ReplayError::Capture(CaptureError::Io { name, source }) => {
+            return UsageError::unreadable(if name == STDIN { "-" } else { name }, source);
+        }
         ReplayError::Capture(CaptureError::NotACapture { .. }) => {
             "give a capture, or a bare engine batch in a file that ends in `.msgpack`"
         }
@@ -164,5 +215,5 @@ fn unusable(error: impl Into<ReplayError>) -> UsageError {
         }
         ReplayError::Policy(_) => "repair the policy, or give another one with `--policy FILE`",
     };
-    UsageError::new(error.to_string(), advice)
+    UsageError::new(told(&error), advice)
 }

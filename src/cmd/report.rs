@@ -6,11 +6,13 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::Outcome;
+use super::check::{self, Fault};
 use super::client::ServerArgs;
 use super::error::UsageError;
 use super::exit::Exit;
-use super::input;
+use super::input::{self, Messages};
 use super::request::{KeyArgs, PrefixArgs};
+use super::watch::Watched;
 use crate::contract::CacheStateUpdate;
 use crate::contract::wire::inferencecache::v1alpha1::{CacheTier, PrefixEntry, ReplicaStats};
 use crate::hash::fingerprint_chain;
@@ -27,14 +29,14 @@ pub struct Args {
     keys: KeyArgs,
     #[command(flatten)]
     prefix: PrefixArgs,
-    /// Tokens in a block, where --token-ids or --tokens are hashed here
-    #[arg(long, value_name = "TOKENS", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..))]
-    block_size: u32,
-    /// Tier that holds the prefix: T1 engine KV cache, T2 offload pool, T3 remote store
-    #[arg(long, value_enum, default_value_t, ignore_case = true)]
-    tier: TierArg,
+    /// Tokens in a block, where --token-ids or --tokens are hashed here [default: 16]
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
+    block_size: Option<u32>,
+    /// Tier that holds the prefix: T1 engine KV cache, T2 offload pool, T3 remote store [default: T1]
+    #[arg(long, value_enum, ignore_case = true)]
+    tier: Option<TierArg>,
     /// When this was true, in Unix microseconds; without it, now
-    #[arg(long, value_name = "US")]
+    #[arg(long, value_name = "US", value_parser = clap::value_parser!(i64).range(1..))]
     timestamp_us: Option<i64>,
     #[command(flatten)]
     stats: StatsArgs,
@@ -48,10 +50,9 @@ pub struct Args {
     output: Format,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 #[value(rename_all = "UPPER")]
 enum TierArg {
-    #[default]
     T1,
     T2,
     T3,
@@ -59,22 +60,22 @@ enum TierArg {
 
 /// Statistics of the replica, in (tenant, model).
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Statistics")]
+#[command(next_help_heading = "Statistics (once one is given, the others are reported as 0)")]
 struct StatsArgs {
     /// Share of queried tokens found in cache, 0 to 1
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = input::share)]
     hit_rate: Option<f32>,
     /// Share of the KV cache in use, 0 to 1
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = input::share)]
     pressure: Option<f32>,
     /// Size of the KV cache, in bytes
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(i64).range(0..))]
     memory_bytes: Option<i64>,
     /// Tokens found in tier 2, a running total
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(i64).range(0..))]
     t2_hit_tokens: Option<i64>,
     /// Tokens asked of tier 2, a running total
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(i64).range(0..))]
     t2_query_tokens: Option<i64>,
     /// Version of what reports
     #[arg(long, value_name = "VERSION")]
@@ -92,6 +93,8 @@ Examples:
       statistics only
   icache report --update updates.jsonl";
 
+/// Tokens in a block where nobody says.
+const BLOCK_SIZE: u32 = 16;
 /// Updates that wait to be sent, at most.
 const QUEUE: usize = 16;
 
@@ -107,17 +110,23 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
                 )
                 .into());
             }
-            read_updates(path.clone(), sender)?
+            read_updates(path, sender)?
         }
         None => {
             let update = args.by_flags()?;
+            check::update(&update).map_err(|fault| refuse(&fault, flag_of(&fault.field)))?;
             thread::spawn(move || Ok(u64::from(sender.blocking_send(update).is_ok())))
         }
     };
     let ack = args.server.run(async |client| {
-        let updates = ReceiverStream::new(receiver);
-        let reply = client.contract().report_cache_state(client.request(updates)).await;
-        Ok(reply.map_err(|status| client.failed(&status))?.into_inner())
+        // The deadline of a call would cut a stream that only waits for its next update.
+        let (updates, mut watch) = Watched::new(ReceiverStream::new(receiver));
+        let mut contract = client.contract();
+        let reply = tokio::select! {
+            reply = contract.report_cache_state(updates) => reply,
+            () = watch.stalled(client.timeout()) => return Err(client.late()),
+        };
+        Ok(reply.map_err(|status| client.failed_after(&status, watch.sent()))?.into_inner())
     })?;
     let sent = reader.join().map_err(|_| {
         UsageError::new(
@@ -131,34 +140,54 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
 
 type Reader = thread::JoinHandle<Result<u64, UsageError>>;
 
-/// Reads updates in a thread of its own, so that each is sent as it comes; how many were read.
-fn read_updates(path: String, sender: mpsc::Sender<CacheStateUpdate>) -> Result<Reader, UsageError> {
-    let file = input::open(&path)?;
+/// Reads updates in a thread of its own, so that each is sent as it comes; how many were read. The first is read before
+/// anything is sent.
+fn read_updates(path: &str, sender: mpsc::Sender<CacheStateUpdate>) -> Result<Reader, UsageError> {
+    let mut messages = Messages::open(path, "CacheStateUpdate", true)?;
+    let mut next = messages.next(check::update).ok_or_else(|| messages.none())??;
     Ok(thread::spawn(move || {
         let mut sent = 0;
-        for update in serde_json::Deserializer::from_reader(file).into_iter::<CacheStateUpdate>() {
-            let update = update.map_err(|error| unusable(&path, sent, &error))?;
-            if sender.blocking_send(update).is_err() {
+        loop {
+            if sender.blocking_send(next).is_err() {
                 return Ok(sent);
             }
             sent += 1;
+            next = match messages.next(check::update) {
+                Some(read) => read?,
+                None => return Ok(sent),
+            };
         }
-        Ok(sent)
     }))
 }
 
-fn unusable(path: &str, sent: u64, error: &serde_json::Error) -> UsageError {
-    let before =
-        if sent == 1 { "the one before it was".to_owned() } else { format!("the {sent} before it were") };
-    let advice = format!("correct it and send the rest; {before} sent");
-    let name = if path == "-" { "standard input".to_owned() } else { format!("`{path}`") };
+/// The flag behind a field of an update or event.
+pub fn flag_of(field: &str) -> &'static str {
+    const FLAGS: [(&str, &str); 14] = [
+        ("replicaId", "--replica"),
+        ("tenantId", "--tenant"),
+        ("modelId", "--model"),
+        ("hashScheme", "--hash-scheme"),
+        ("adapterId", "--adapter"),
+        ("timestampUs", "--timestamp-us"),
+        ("blockHashes", "--blocks"),
+        ("blockTokenCounts", "--block-tokens` or `--block-token-counts"),
+        ("prefixHash", "--prefix-hash"),
+        ("tokenCount", "--prefix-tokens"),
+        ("hitRate", "--hit-rate"),
+        ("pressure", "--pressure"),
+        ("cacheMemoryBytes", "--memory-bytes"),
+        ("clientVersion", "--client-version"),
+    ];
+    let name = field.rsplit('.').next().unwrap_or(field);
+    let name = name.split('[').next().unwrap_or(name);
+    FLAGS.iter().find(|(known, _)| *known == name).map_or("--type", |(_, flag)| flag)
+}
+
+/// A message by flags that the server would drop or alter.
+pub fn refuse(fault: &Fault, flag: &str) -> UsageError {
     UsageError::new(
-        format!(
-            "update {} of {name} is no CacheStateUpdate in JSON: {}",
-            sent + 1,
-            super::error::sentence(error)
-        ),
-        advice,
+        format!("`{flag}` {}", fault.what),
+        "the server would drop or alter this without a word; correct it, and try again",
     )
 }
 
@@ -167,6 +196,8 @@ impl Args {
         self.replica.is_some()
             || !self.keys.is_empty()
             || !self.prefix.is_empty()
+            || self.block_size.is_some()
+            || self.tier.is_some()
             || self.timestamp_us.is_some()
             || self.stats.is_given()
     }
@@ -206,24 +237,49 @@ impl Args {
         })
     }
 
+    /// Refuses flags that this update would leave without effect.
+    fn refuse_idle_flags(&self, has_tokens: bool) -> Result<(), UsageError> {
+        let prefix = &self.prefix;
+        let has_blocks = prefix.has_blocks();
+        let idle = [
+            (has_tokens && has_blocks, "blocks and tokens are both given"),
+            (
+                self.block_size.is_some() && !has_tokens,
+                "`--block-size` is given without `--token-ids` or `--tokens`",
+            ),
+            (
+                prefix.prefix_tokens.is_some() && prefix.prefix_hash.is_none(),
+                "`--prefix-tokens` is given without `--prefix-hash`",
+            ),
+            (
+                self.tier.is_some() && !has_tokens && !has_blocks && prefix.prefix_hash.is_none(),
+                "`--tier` is given without a prefix that it holds",
+            ),
+        ];
+        match idle.into_iter().find(|(is_idle, _)| *is_idle) {
+            None => Ok(()),
+            Some((_, what)) => Err(UsageError::new(
+                what,
+                "give the prefix as block hashes, as token ids, or as `--prefix-hash` with `--prefix-tokens`, and leave \
+                 out what belongs to another form",
+            )),
+        }
+    }
+
     fn entry(&self) -> Result<Option<PrefixEntry>, UsageError> {
         let (mut block_hashes, mut block_token_counts) = self.prefix.chain()?;
         let tokens = self.prefix.token_ids()?;
+        self.refuse_idle_flags(!tokens.is_empty())?;
         if !tokens.is_empty() {
-            if !block_hashes.is_empty() {
-                return Err(UsageError::new(
-                    "blocks and tokens are both given",
-                    "give the prefix either as block hashes or as token ids",
-                ));
-            }
-            let chain = fingerprint_chain(&tokens, self.block_size, None);
+            let block_size = self.block_size.unwrap_or(BLOCK_SIZE);
+            let chain = fingerprint_chain(&tokens, block_size, None);
             if chain.is_empty() {
                 return Err(UsageError::new(
-                    format!("{} tokens do not fill one block of {}", tokens.len(), self.block_size),
+                    format!("{} tokens do not fill one block of {block_size}", tokens.len()),
                     "give more tokens, or the engine's block size with `--block-size`",
                 ));
             }
-            let count = i32::try_from(self.block_size).unwrap_or(i32::MAX);
+            let count = i32::try_from(block_size).unwrap_or(i32::MAX);
             block_token_counts = vec![count; chain.len()];
             block_hashes = chain.iter().map(|hash| hash.as_bytes().to_vec().into()).collect();
         }
@@ -238,9 +294,9 @@ impl Args {
             ));
         }
         let tier = match self.tier {
-            TierArg::T1 => CacheTier::T1,
-            TierArg::T2 => CacheTier::T2,
-            TierArg::T3 => CacheTier::T3,
+            None | Some(TierArg::T1) => CacheTier::T1,
+            Some(TierArg::T2) => CacheTier::T2,
+            Some(TierArg::T3) => CacheTier::T3,
         };
         Ok(Some(PrefixEntry {
             prefix_hash,

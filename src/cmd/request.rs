@@ -59,6 +59,12 @@ impl PrefixArgs {
     /// Hashes and token counts of the blocks, as given: the lists may differ in length.
     pub fn chain(&self) -> Result<(Vec<Bytes>, Vec<i32>), UsageError> {
         let hashes = if self.blocks.is_empty() { &self.block } else { &self.blocks };
+        if hashes.is_empty() && (self.block_tokens.is_some() || !self.block_token_counts.is_empty()) {
+            return Err(UsageError::new(
+                "token counts of blocks are given without the blocks",
+                "name them with `--blocks`, or give the prompt with `--tokens` or `--prefix-hash`",
+            ));
+        }
         let counts = match self.block_tokens {
             Some(tokens) => vec![tokens; hashes.len()],
             None => self.block_token_counts.clone(),
@@ -78,6 +84,14 @@ impl PrefixArgs {
             Some(path) => input::tokens(path),
             None => Ok(self.token_ids.clone()),
         }
+    }
+
+    /// Whether blocks or their token counts are given.
+    pub fn has_blocks(&self) -> bool {
+        !self.block.is_empty()
+            || !self.blocks.is_empty()
+            || self.block_tokens.is_some()
+            || !self.block_token_counts.is_empty()
     }
 
     /// Whether nothing is given.
@@ -139,18 +153,32 @@ impl RequestArgs {
 
     fn by_flags(&self) -> Result<wire::LookupRouteRequest, UsageError> {
         let (block_hashes, block_token_counts) = self.prefix.chain()?;
+        let token_ids = self.prefix.token_ids()?;
+        let prefix_hash = self.prefix.prefix_hash.clone().unwrap_or_default();
+        let prompt_text = self.prompt_text.clone().unwrap_or_default();
+        let has_input = !prefix_hash.is_empty()
+            || !block_hashes.is_empty()
+            || !token_ids.is_empty()
+            || !prompt_text.is_empty();
+        if !has_input {
+            return Err(UsageError::new(
+                "the request describes no prompt",
+                "give it with `--tokens`, `--token-ids`, `--blocks`, `--prefix-hash` or `--prompt-text`; a request that \
+                 is meant to have none goes into `--request FILE`",
+            ));
+        }
         let keys = &self.keys;
         Ok(wire::LookupRouteRequest {
             model_id: keys.model.clone().unwrap_or_default(),
             tenant_id: keys.tenant.clone().unwrap_or_default(),
-            prefix_hash: self.prefix.prefix_hash.clone().unwrap_or_default(),
+            prefix_hash,
             prefix_token_count: self.prefix.prefix_tokens.unwrap_or_default(),
             hash_scheme: keys.hash_scheme.clone().unwrap_or_default(),
             slo: self.ttft_ms.map(|ttft_ms| wire::Slo { ttft_ms, tbt_ms: 0 }),
             block_hashes,
             block_token_counts,
-            token_ids: self.prefix.token_ids()?,
-            prompt_text: self.prompt_text.clone().unwrap_or_default(),
+            token_ids,
+            prompt_text,
             adapter_id: keys.adapter.clone().unwrap_or_default(),
         })
     }

@@ -17,7 +17,11 @@ use tracing::level_filters::LevelFilter;
 use tracing_subscriber::EnvFilter;
 
 use self::limits::LimitArgs;
-use self::values::{address, factor, message_size, ns, positive_ns, positive_span, size, span};
+use self::values::{
+    address, capture, factor, index_size, level, message_size, ns, positive_ns, positive_span, span,
+};
+use super::error::sentence;
+use super::input::share;
 use super::{CommandError, Exit, ServerError, UsageError, offline};
 use crate::decision::Knob;
 use crate::index::IndexConfig;
@@ -47,7 +51,7 @@ pub struct Args {
     #[arg(long, value_name = "PATH")]
     ready_file: Option<PathBuf>,
     /// Start with what this capture holds, as if its last record were of now; for trying things out
-    #[arg(long, value_name = "CAPTURE")]
+    #[arg(long, value_name = "CAPTURE", value_parser = capture)]
     preload: Option<PathBuf>,
     /// Time that calls in flight have to finish when the server stops
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = span)]
@@ -57,7 +61,7 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Index")]
     max_entries: Option<u64>,
     /// Memory of the index; over it the oldest or least used go [default: no bound]
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Index")]
+    #[arg(long, value_name = "SIZE", value_parser = index_size, help_heading = "Index")]
     max_memory: Option<u64>,
     /// Time between two sweeps of what has reached its time to live
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = positive_span, help_heading = "Index")]
@@ -84,7 +88,7 @@ pub struct Args {
     #[arg(long, value_name = "DURATION", value_parser = ns, help = help_of(Knob::TenantHotMaxAge),
         help_heading = "Ranking")]
     tenant_hot_max_age: Option<i64>,
-    #[arg(long, value_name = "RATE", value_parser = factor, help = help_of(Knob::TenantHotMinHitRate),
+    #[arg(long, value_name = "RATE", value_parser = share, help = help_of(Knob::TenantHotMinHitRate),
         help_heading = "Ranking")]
     tenant_hot_min_hit_rate: Option<f32>,
 
@@ -107,7 +111,7 @@ pub struct Args {
     #[arg(long, value_name = "FORMAT", help_heading = "Log")]
     log_format: Option<LogFormat>,
     /// Least severe level that is logged: off, error, warn, info, debug or trace
-    #[arg(long, value_name = "LEVEL", default_value = "info", help_heading = "Log")]
+    #[arg(long, value_name = "LEVEL", default_value = "info", value_parser = level, help_heading = "Log")]
     log_level: LevelFilter,
 }
 
@@ -148,7 +152,10 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
         );
     }
     let runtime = Runtime::new().map_err(|error| {
-        ServerError::new(format!("cannot start the async runtime: {error}"), "check the limits on threads")
+        ServerError::new(
+            format!("cannot start the async runtime: {}", sentence(&error)),
+            "check the limits on threads",
+        )
     })?;
     let ended = runtime.block_on(serve(args, router));
     // What is left now has had its drain timeout.
@@ -170,7 +177,12 @@ async fn serve(args: &Args, router: Arc<Router>) -> Result<Exit, CommandError> {
         "serving"
     );
     tokio::select! {
-        name = signals.next() => tracing::info!(signal = name, "stopping; a second signal ends at once"),
+        name = signals.next() => {
+            tracing::info!(signal = name, "stopping; a second signal ends at once");
+            if let Some(path) = &args.ready_file {
+                ready::forget(path)?;
+            }
+        }
         why = running.failed() => {
             return Err(ServerError::new(why, "the log says more; start it again").into());
         }
@@ -195,7 +207,10 @@ impl Signals {
     fn new() -> Result<Self, CommandError> {
         let listen = |kind| {
             signal(kind).map_err(|error| {
-                ServerError::new(format!("cannot listen for signals: {error}"), "check the system's limits")
+                ServerError::new(
+                    format!("cannot listen for signals: {}", sentence(&error)),
+                    "check the system's limits",
+                )
             })
         };
         Ok(Self { terminate: listen(SignalKind::terminate())?, interrupt: listen(SignalKind::interrupt())? })
@@ -229,7 +244,11 @@ fn start_error(error: StartError) -> ServerError {
         }
         StartError::Reflection(_) => "this build is broken; build it again".to_owned(),
     };
-    ServerError::new(error.to_string(), advice)
+    let what = match &error {
+        StartError::Bind { addr, source, .. } => format!("cannot listen on `{addr}`: {}", sentence(source)),
+        StartError::Reflection(_) => error.to_string(),
+    };
+    ServerError::new(what, advice)
 }
 
 fn server_config(args: &Args) -> ServerConfig {
@@ -344,6 +363,10 @@ mod tests {
             ("--slo-tight-ttft-ms", "-1"),
             ("--tenant-hot-max-age", "-1s"),
             ("--tenant-hot-min-hit-rate", "x"),
+            ("--tenant-hot-min-hit-rate", "1.5"),
+            ("--max-memory", "1"),
+            ("--log-level", ""),
+            ("--log-level", "7"),
             ("--replica-timeout", "30"),
             ("--default-ttl", "0s"),
             ("--sweep-interval", "0"),

@@ -94,7 +94,7 @@ fn json_names_what_it_does_not_know() {
         (r#"{"slo":{"ttft":1}}"#, "ttft"),
         (r#"{"modelId":"m"} x"#, "trailing"),
         (r#"{"modelId":"m","modelId":"n"}"#, "modelId"),
-        (r#"[]"#, "LookupRouteRequest"),
+        (r#"[]"#, "expected an object"),
     ] {
         let error = from_json::<LookupRouteRequest>(text).unwrap_err().to_string();
         assert!(error.contains(named), "{text}: {error}");

@@ -72,7 +72,9 @@ macro_rules! gates {
 
 gates! {
     Deadline "deadline" "the caller's deadline and the policy's lookup budget"
-        knobs [LookupTimeoutMs] leads_to [Timeout] takes_away [];
+        knobs [LookupTimeoutMs] leads_to [Timeout]
+        takes_away [PrefixMatch, TenantHot, AffinityHint, NoHint, PolicyRequiresChain, UnknownTenant, UnknownModel,
+            UnknownHashScheme];
     LoadShed "load-shed" "more requests in flight than the server takes"
         knobs [MaxInFlight] leads_to [NoHint] takes_away [];
     OverLimit "over-limit" "an id, hash or list of the request is over its limit"

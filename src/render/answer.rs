@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::JSON_VERSION;
 use super::printer::{Format, Printer};
 use super::table::Grid;
-use super::text::{Tone, grouped, real, wrap};
+use super::text::{Tone, count_of, grouped, real, wrap};
 use crate::decision::Reason;
 use crate::model::{Answer, RankedReplica};
 
@@ -77,7 +77,11 @@ pub fn answer(printer: &mut Printer, format: Format, answer: &Answer) -> io::Res
         Format::Jsonl => printer.json_line(&AnswerJson::from(answer)),
         Format::Table => {
             head(printer, answer)?;
-            replicas(printer, answer)
+            replicas(printer, answer)?;
+            match answer.replicas.is_empty() {
+                true => labelled(printer, "why", "the same lookup with `--explain` says how this came about"),
+                false => Ok(()),
+            }
         }
     }
 }
@@ -114,6 +118,14 @@ pub(super) fn labelled(printer: &mut Printer, label: &str, text: &str) -> io::Re
         }
     }
     Ok(())
+}
+
+/// Whether [`replicas`] begins with a line of text, and not with the table.
+pub(super) fn begins_with_text(answer: &Answer) -> bool {
+    answer.replicas.is_empty()
+        || !answer.adapter.is_empty()
+        || !answer.token_ids.is_empty()
+        || answer.latency_us > 0
 }
 
 /// The replicas, and what else the answer says.
@@ -174,8 +186,6 @@ pub fn ack(
         Format::Table => {}
     }
     let (tone, word) = if accepted { (Tone::Good, "accepted") } else { (Tone::Bad, "not accepted") };
-    let plural = if sent == 1 { "" } else { "s" };
     let reason = if reason_code.is_empty() { String::new() } else { format!(" ({reason_code})") };
-    let count = grouped(i64::try_from(sent).unwrap_or(i64::MAX));
-    printer.line(&format!("{}: {count} {what}{plural}{reason}", printer.paint(tone, word)))
+    printer.line(&format!("{}: {}{reason}", printer.paint(tone, word), count_of(sent, what)))
 }

@@ -20,13 +20,10 @@ pub fn plain(doc: &str, look: Look) -> Vec<String> {
         } else if line.trim().is_empty() {
             paragraph.end(&mut lines, look);
             lines.push(String::new());
-        } else if line.trim_start().starts_with("- ") {
+        } else if let Some(hanging) = item_mark(line.trim_start()) {
             paragraph.end(&mut lines, look);
-            paragraph = Paragraph {
-                indent: line.len() - line.trim_start().len(),
-                is_item: true,
-                text: String::new(),
-            };
+            paragraph =
+                Paragraph { indent: line.len() - line.trim_start().len(), hanging, text: String::new() };
             paragraph.push(line);
         } else {
             paragraph.push(line);
@@ -39,11 +36,21 @@ pub fn plain(doc: &str, look: Look) -> Vec<String> {
     lines
 }
 
+/// Columns of the mark that makes `line` an item of a list: `- ` or `1. `.
+fn item_mark(line: &str) -> Option<usize> {
+    if line.starts_with("- ") {
+        return Some(2);
+    }
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    (digits > 0 && line[digits..].starts_with(". ")).then_some(digits + 2)
+}
+
 #[derive(Default)]
 struct Paragraph {
     text: String,
     indent: usize,
-    is_item: bool,
+    /// Columns that the mark of an item takes.
+    hanging: usize,
 }
 
 impl Paragraph {
@@ -60,8 +67,7 @@ impl Paragraph {
             return;
         }
         let margin = done.indent + 2;
-        let hanging = if done.is_item { 2 } else { 0 };
-        for line in wrap(&done.text, look.width.saturating_sub(margin), hanging) {
+        for line in wrap(&done.text, look.width.saturating_sub(margin), done.hanging) {
             lines.push(format!("{}{line}", " ".repeat(margin)));
         }
     }
@@ -73,7 +79,7 @@ mod tests {
 
     #[test]
     fn marks_go_and_text_is_wrapped() {
-        let doc = "## Checks\nAll of: one\ntwo.\n- first item that\n  goes on\n- second\n\n```\na x b\n```\n";
+        let doc = "## Checks\nAll of: one\ntwo.\n- first item that\n  goes on\n- second\n1. one that goes\non\n2. two\n\n```\na x b\n```\n";
         let shown = plain(doc, Look::plain(24));
         let wished = [
             "Checks",
@@ -81,6 +87,8 @@ mod tests {
             "  - first item that goes",
             "    on",
             "  - second",
+            "  1. one that goes on",
+            "  2. two",
             "",
             "    a x b",
         ];

@@ -17,7 +17,7 @@ mod text;
 
 pub use answer::{AnswerJson, RankedReplicaJson, ack, answer};
 pub use error::{ErrorText, error, warnings};
-pub use explanation::{ExplanationJson, explanation};
+pub use explanation::{Asked, ExplanationJson, explanation};
 pub use markdown::plain;
 pub use printer::{ColorWhen, Format, Look, Printer};
 pub use registry::{

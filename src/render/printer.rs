@@ -47,6 +47,8 @@ const PLAIN_WIDTH: usize = 80;
 const MAX_WIDTH: usize = 120;
 /// Narrower terminals wrap on their own.
 const MIN_WIDTH: usize = 60;
+/// What COLUMNS asks for counts from here on, up to any width.
+const LEAST_ASKED: usize = 40;
 
 impl Look {
     /// No colour, `width` columns.
@@ -65,8 +67,10 @@ impl Look {
                     && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
             }
         };
-        let width = match terminal_size::terminal_size() {
-            Some((width, _)) if is_terminal => usize::from(width.0).clamp(MIN_WIDTH, MAX_WIDTH),
+        let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse::<u16>().ok());
+        let width = match (asked.map(usize::from), terminal_size::terminal_size()) {
+            (Some(asked), _) if asked >= LEAST_ASKED => asked,
+            (_, Some((width, _))) if is_terminal => usize::from(width.0).clamp(MIN_WIDTH, MAX_WIDTH),
             _ => PLAIN_WIDTH,
         };
         Self { color, unicode: locale_is_unicode(), width }

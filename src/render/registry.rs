@@ -234,7 +234,7 @@ fn facts(entry: Entry) -> Vec<(&'static str, String)> {
     }
 }
 
-/// Prints the tables of all codes, gates and knobs; the causes too as JSON.
+/// Prints the tables of all codes, gates, knobs and causes.
 pub fn listing(printer: &mut Printer, format: Format) -> io::Result<()> {
     match format {
         Format::Json => {
@@ -264,7 +264,11 @@ pub fn listing(printer: &mut Printer, format: Format) -> io::Result<()> {
     for info in Knob::ALL.iter().map(|knob| knob.info()) {
         knobs.row([info.name, info.default, info.summary]);
     }
-    for grid in [reasons, gates, knobs] {
+    let mut causes = Grid::new(look, &["cause", "says"]);
+    for cause in Cause::ALL {
+        causes.row([cause.id(), cause.sentence()]);
+    }
+    for grid in [reasons, gates, knobs, causes] {
         for line in grid.lines() {
             printer.line(&line)?;
         }

@@ -17,7 +17,7 @@ pub struct Shape {
 
 const VERSION: (&str, &str) = ("version", "version of this shape");
 
-/// Every shape of the commands `lookup`, `state`, `report`, `event` and `explain`.
+/// Every shape of the commands `lookup`, `state`, `report`, `event`, `explain` and `replay`.
 pub const SHAPES: &[Shape] = &[
     Shape {
         name: "Answer",
@@ -130,6 +130,17 @@ pub const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        name: "Registry",
+        stands: "`icache explain -o json`",
+        fields: &[
+            VERSION,
+            (
+                "entries",
+                "list of reason codes, gates, knobs and causes, told apart by `kind`; `-o jsonl` has one a line",
+            ),
+        ],
+    },
+    Shape {
         name: "Reason code",
         stands: "`icache explain CODE -o json`; item of `entries` of `icache explain -o json`",
         fields: &[
@@ -179,6 +190,88 @@ pub const SHAPES: &[Shape] = &[
         name: "Cause",
         stands: "`icache explain CAUSE -o json`",
         fields: &[("kind", "`cause`"), VERSION, ("id", "stable id"), ("sentence", "the cause as a sentence")],
+    },
+    Shape {
+        name: "Replay",
+        stands: "`icache replay -o json`",
+        fields: &[
+            VERSION,
+            ("captures", "captures replayed; all numbers are sums over them"),
+            ("firstRecord", "time of the first record, RFC 3339; null without records"),
+            ("lastRecord", "time of the last record"),
+            ("records", "object: records by kind"),
+            ("unknownKinds", "object: records of kinds that this version does not know, by kind"),
+            ("unknownRecords", "their number"),
+            ("badLines", "lines passed over with `--skip-bad`"),
+            ("tornCaptures", "captures whose last line was not finished"),
+            ("policiesOverridden", "policy records that `--policy` took the place of"),
+            ("index", "what became of the index"),
+            ("events", "object: events by type"),
+            ("dropped", "list of {by, cause, count}: what was dropped, by `ingest` or `engine`"),
+            ("engineRestarts", "engines found to have restarted"),
+            ("engineDuplicates", "batches that came twice"),
+            ("lookups", "lookups decided"),
+            ("hints", "lookups whose answer names a replica"),
+            ("hintShare", "their share, 0 to 1"),
+            ("askedTokens", "tokens of the prompts, as the requests say"),
+            ("matchedTokens", "of those, tokens that the first replica of the answer holds"),
+            ("matchedShare", "their share, 0 to 1"),
+            ("reasonCodes", "list of shares by reason code, most frequent first"),
+            ("because", "list of shares by the gate that is the cause of the answer, as in an explanation"),
+            ("check", "what comparing came to; with `--check` only"),
+            (
+                "timings",
+                "{p50Us, p90Us, p99Us, maxUs}: how long a lookup took, in microseconds; with `--timings` only",
+            ),
+            ("warnings", "list of sentences that a person should read"),
+            ("moreWarnings", "warnings beyond those listed"),
+        ],
+    },
+    Shape {
+        name: "Replayed index",
+        stands: "`index` of a replay",
+        fields: &[
+            ("blocks", "blocks stored or refreshed"),
+            ("removed", "entries that events removed"),
+            ("sweeps", "sweeps"),
+            ("expired", "entries that reached their time to live"),
+            ("evictedCap", "entries evicted over the cap"),
+            ("evictedQuotaKeys", "keys evicted over a tenant's quota"),
+            ("entriesAtEnd", "entries held at the end"),
+        ],
+    },
+    Shape {
+        name: "Share",
+        stands: "item of `reasonCodes` and `because` of a replay",
+        fields: &[("id", "reason code or gate id"), ("count", "lookups"), ("share", "their share, 0 to 1")],
+    },
+    Shape {
+        name: "Check",
+        stands: "`check` of a replay",
+        fields: &[
+            ("compared", "lookups compared; with 0 the exit status is 1"),
+            ("mismatched", "of those, lookups answered otherwise"),
+            ("notComparable", "lookups whose recorded answer is a `TIMEOUT`, which a replay cannot give"),
+            ("mismatches", "list of the first mismatches, as many as `--mismatches` says"),
+        ],
+    },
+    Shape {
+        name: "Mismatch",
+        stands: "item of `mismatches`",
+        fields: &[
+            ("file", "the capture"),
+            ("line", "line of the lookup"),
+            ("tenantId", "of the request"),
+            ("modelId", "of the request"),
+            ("hashScheme", "of the request"),
+            ("adapterId", "of the request"),
+            ("field", "the first field that differs"),
+            ("expected", "what it should be"),
+            ("got", "what it is"),
+            ("expectedAnswer", "the whole answer expected, on one line"),
+            ("gotAnswer", "the whole answer, on one line"),
+            ("because", "id of the gate that is the cause of the answer"),
+        ],
     },
 ];
 

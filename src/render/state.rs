@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::JSON_VERSION;
 use super::printer::{Format, Printer};
 use super::table::Grid;
-use super::text::{grouped, real};
+use super::text::{count_of, grouped, real};
 use crate::index::{CacheState, ReplicaState};
 
 #[derive(Serialize)]
@@ -62,11 +62,10 @@ pub fn state(printer: &mut Printer, format: Format, state: &CacheState) -> io::R
 }
 
 fn table(printer: &mut Printer, state: &CacheState) -> io::Result<()> {
-    let count = |value: u64| grouped(i64::try_from(value).unwrap_or(i64::MAX));
     printer.line(&format!(
-        "{} prefixes, {} of them hot (hit since the last sweep but one)",
-        count(state.total_prefixes),
-        count(state.hot_prefixes)
+        "{}, {} of them hot (hit since the last sweep but one)",
+        count_of(state.total_prefixes, "prefix"),
+        grouped(i64::try_from(state.hot_prefixes).unwrap_or(i64::MAX))
     ))?;
     if state.replicas.is_empty() {
         return printer.line("no replica has reported statistics");

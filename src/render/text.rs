@@ -101,6 +101,23 @@ pub fn grouped(value: i64) -> String {
     out
 }
 
+/// A number and what it counts: `1 block`, `2,000 blocks`.
+pub fn count_of(number: u64, noun: &str) -> String {
+    let shown = grouped(i64::try_from(number).unwrap_or(i64::MAX));
+    let plural = if number == 1 {
+        noun.to_owned()
+    } else if noun.ends_with("ch") {
+        format!("{noun}es")
+    } else if let Some(stem) = noun.strip_suffix("try") {
+        format!("{stem}tries")
+    } else if noun.ends_with('x') {
+        format!("{noun}es")
+    } else {
+        format!("{noun}s")
+    };
+    format!("{shown} {plural}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,6 +143,19 @@ mod tests {
     fn control_characters_are_written_out() {
         assert_eq!(clean("r1\u{1b}[2J\n"), "r1\\u{1b}[2J\\n");
         assert_eq!(clean("vllm-0 ✓"), "vllm-0 ✓");
+    }
+
+    #[test]
+    fn one_of_a_kind_has_no_plural() {
+        for (number, noun, shown) in [
+            (1, "block", "1 block"),
+            (0, "block", "0 blocks"),
+            (2_000, "batch", "2,000 batches"),
+            (2, "entry", "2 entries"),
+            (2, "prefix", "2 prefixes"),
+        ] {
+            assert_eq!(count_of(number, noun), shown);
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ use thiserror::Error;
 pub use check::{Mismatch, compare};
 pub use engine::MAX_ENGINES;
 pub use preload::{Preload, preload};
-pub use report::{Checked, MAX_WARNINGS, ReplayReport};
+pub use report::{Checked, GivenPolicy, MAX_WARNINGS, ReplayReport};
 pub use timings::Timings;
 
 use self::intake::Intake;
@@ -28,6 +28,7 @@ use self::settings::ServerSettings;
 use crate::capture::{Body, CaptureError, KvBatch, Lookup, Notes, ReadOptions, Reader, Record};
 use crate::contract::{decode_answer, decode_request};
 use crate::decision::Decision;
+use crate::engine::DecodeError;
 use crate::explanation::answer;
 use crate::lookup::{Call, Router};
 use crate::model::{LookupRequest, Timestamp};
@@ -198,10 +199,12 @@ impl Replay {
     }
 
     /// Replays a payload that stands alone, at the time that it says itself.
-    pub fn apply_bare(&mut self, payload: Vec<u8>, identity: &BatchIdentity) {
+    ///
+    /// An error says why the payload is no batch.
+    pub fn apply_bare(&mut self, payload: Vec<u8>, identity: &BatchIdentity) -> Result<(), DecodeError> {
         let at = engine::time_of(&payload);
         self.tick(at, false);
-        self.report.count_bare(at);
+        self.report.count_bare(at, &identity.tenant);
         let batch = KvBatch {
             replica: identity.replica.clone(),
             model: identity.model.clone(),
@@ -211,9 +214,8 @@ impl Replay {
             seq: None,
             payload,
         };
-        if let Err(error) = self.intake.batch(self.router.index(), &batch, at) {
-            self.report.warn(format!("{}: {error}", self.name));
-        }
+        self.intake.batch(self.router.index(), &batch, at)?;
+        Ok(())
     }
 
     /// The index as it stands, with its policies: lookups asked of it see what the capture has brought about so far.
@@ -296,6 +298,8 @@ impl Replay {
     fn put_override_in_force(&mut self) -> Result<(), ReplayError> {
         let Some((name, text)) = &self.options.policy else { return Ok(()) };
         let loaded = load_policies(name, text, self.settings.defaults())?;
+        let tenants = loaded.set.iter().map(|(tenant, _)| tenant.as_str().to_owned()).collect();
+        self.report.policy = Some(GivenPolicy { name: name.clone(), tenants, is_met: false });
         self.replace_policies(loaded.set, loaded.inert);
         Ok(())
     }

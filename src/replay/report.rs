@@ -1,10 +1,10 @@
 //! What a replay came to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::{Difference, Mismatch};
 use super::timings::Timings;
-use crate::capture::{Notes, Record};
+use crate::capture::{Body, Notes, Record};
 use crate::decision::{Decision, GateId, Reason};
 use crate::model::{LookupRequest, Timestamp};
 
@@ -23,6 +23,51 @@ pub enum Checked {
     /// They differ.
     Differs(Difference),
 }
+
+/// The policies that were given in place of the captured ones, and whether they held for anybody.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GivenPolicy {
+    /// The file.
+    pub name: String,
+    /// Tenants that it has objects for.
+    pub tenants: BTreeSet<String>,
+    /// Whether a record names one of them.
+    pub is_met: bool,
+}
+
+impl GivenPolicy {
+    /// What a person should know of policies that hold for nobody in the captures.
+    pub fn idle(&self) -> Option<String> {
+        (!self.is_met).then(|| self.without_effect("a tenant of the capture"))
+    }
+
+    /// The same of policies that do not hold for `tenant`.
+    pub fn idle_for_tenant(&self, tenant: &str) -> Option<String> {
+        (!self.tenants.contains(tenant))
+            .then(|| self.without_effect(&format!("the request's tenant `{tenant}`")))
+    }
+
+    fn without_effect(&self, whom: &str) -> String {
+        let name = &self.name;
+        if self.tenants.is_empty() {
+            return format!(
+                "`{name}` holds no CachePolicy or CacheTenant, so the defaults hold for everybody"
+            );
+        }
+        let listed: Vec<String> =
+            self.tenants.iter().take(TENANTS).map(|tenant| format!("`{tenant}`")).collect();
+        let more = self.tenants.len().saturating_sub(TENANTS);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!(
+            "no object of `{name}` applies to {whom}: they apply to {}{more}; an object's tenant is its \
+             metadata.namespace, and `default` where it has none",
+            listed.join(", ")
+        )
+    }
+}
+
+/// Tenants that a sentence lists.
+const TENANTS: usize = 5;
 
 /// Counts of one replay, or the sum of several.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -69,6 +114,8 @@ pub struct ReplayReport {
     pub entries_at_end: u64,
     /// Policy records that `--policy` took the place of.
     pub policies_overridden: u64,
+    /// The policies of `--policy`.
+    pub policy: Option<GivenPolicy>,
     /// Lookups.
     pub lookups: u64,
     /// Lookups by reason code.
@@ -125,6 +172,11 @@ impl ReplayReport {
         self.evicted_quota_keys += other.evicted_quota_keys;
         self.entries_at_end += other.entries_at_end;
         self.policies_overridden += other.policies_overridden;
+        match (&mut self.policy, other.policy) {
+            (Some(policy), Some(other)) => policy.is_met |= other.is_met,
+            (policy @ None, other) => *policy = other,
+            (Some(_), None) => {}
+        }
         self.lookups += other.lookups;
         add_counts(&mut self.reasons, other.reasons);
         add_counts(&mut self.gates, other.gates);
@@ -141,7 +193,8 @@ impl ReplayReport {
         }
     }
 
-    pub(super) fn warn(&mut self, warning: String) {
+    /// Adds what a person should know.
+    pub fn warn(&mut self, warning: String) {
         if self.warnings.len() < MAX_WARNINGS {
             self.warnings.push(warning);
         } else {
@@ -171,11 +224,27 @@ impl ReplayReport {
     }
 
     pub(super) fn count_record(&mut self, record: &Record) {
+        match &record.body {
+            Body::KvBatch(batch) => self.meet(&batch.tenant),
+            Body::Report(update) => self.meet(&update.tenant_id),
+            Body::Event(event) => self.meet(&event.tenant_id),
+            Body::Lookup(lookup) => self.meet(&lookup.request.tenant_id),
+            Body::State(state) => state.updates.iter().for_each(|update| self.meet(&update.tenant_id)),
+            Body::Policy(_) | Body::Config(_) | Body::Sweep => {}
+        }
         *self.records.entry(record.body.kind()).or_default() += 1;
         self.cover(record.at);
     }
 
-    pub(super) fn count_bare(&mut self, at: Timestamp) {
+    /// Notes that the capture has something of `tenant`.
+    fn meet(&mut self, tenant: &str) {
+        if let Some(policy) = self.policy.as_mut().filter(|policy| !policy.is_met) {
+            policy.is_met = policy.tenants.contains(tenant);
+        }
+    }
+
+    pub(super) fn count_bare(&mut self, at: Timestamp, tenant: &str) {
+        self.meet(tenant);
         *self.records.entry("kv-batch").or_default() += 1;
         self.cover(at);
     }

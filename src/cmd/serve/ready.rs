@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::super::UsageError;
+use super::super::error::sentence;
 use crate::server::Running;
 
 /// What the ready file holds.
@@ -43,7 +44,7 @@ pub(super) fn write(path: &Path, running: &Running) -> Result<(), UsageError> {
 
 fn refused(path: &Path, error: &io::Error) -> UsageError {
     UsageError::new(
-        format!("cannot write `{}`: {error}", path.display()),
+        format!("cannot write `{}`: {}", path.display(), sentence(error)),
         "give `--ready-file` a path in a folder that exists and can be written to",
     )
 }

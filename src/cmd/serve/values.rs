@@ -1,13 +1,26 @@
 //! Values of flags, and what is said of those that are none.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
+
+use tracing::level_filters::LevelFilter;
 
 use crate::model::{parse_duration, parse_size};
 
 /// An IP address and port.
 pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "write an IP address and a port, as in `127.0.0.1:9090`".to_owned())
+}
+
+/// A capture to start with.
+pub(super) fn capture(text: &str) -> Result<PathBuf, String> {
+    match text {
+        "-" => {
+            Err("the capture is read twice, which standard input cannot be; write it to a file".to_owned())
+        }
+        path => Ok(PathBuf::from(path)),
+    }
 }
 
 /// A span of 0 or more, in nanoseconds.
@@ -54,12 +67,30 @@ pub(super) fn factor(text: &str) -> Result<f32, String> {
 }
 
 /// Bytes, above 0.
-pub(super) fn size(text: &str) -> Result<u64, String> {
+fn size(text: &str) -> Result<u64, String> {
     match parse_size(text) {
         Ok(0) => Err("a size here must be above 0".to_owned()),
         Ok(bytes) => Ok(bytes),
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// Memory below this holds no index worth the name.
+const LEAST_INDEX: u64 = 1 << 20;
+
+/// Bytes of an index.
+pub(super) fn index_size(text: &str) -> Result<u64, String> {
+    match size(text)? {
+        bytes if bytes < LEAST_INDEX => Err("an index takes 1MiB at least".to_owned()),
+        bytes => Ok(bytes),
+    }
+}
+
+/// A level of the log, by name.
+pub(super) fn level(text: &str) -> Result<LevelFilter, String> {
+    let is_name = text.starts_with(|char: char| char.is_ascii_alphabetic());
+    let level = text.parse().ok().filter(|_| is_name);
+    level.ok_or_else(|| "write `off`, `error`, `warn`, `info`, `debug` or `trace`".to_owned())
 }
 
 /// Bytes of a message, above 0; the transport counts them in 32 bits.

@@ -1,33 +1,59 @@
 //! The replicas that were considered, with every factor of their scores.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use super::super::printer::Printer;
 use super::super::table::Grid;
-use super::super::text::{real, wrap};
+use super::super::text::{Tone, count_of, grouped, real, wrap};
 use super::heading;
 use crate::explanation::ExplainedCandidate;
 
 /// Candidates listed; JSON holds all.
 const LISTED: usize = 20;
 
-pub(super) fn print(printer: &mut Printer, candidates: &[ExplainedCandidate]) -> io::Result<()> {
+/// Heads of the factors of a match, and what they mean.
+const MATCH: [(&str, &str); 5] = [
+    ("tokens", "tokens of the request that the replica holds, from the start"),
+    ("freshness", "1 just after a report, 0 at the end of the time to live"),
+    ("pressure", "1 without load, less the fuller the replica's cache is"),
+    ("SLO bias", "above 1 where a tight TTFT target favours fresh holders"),
+    ("power", "distinguishing power: 0 where all hold this much, near 1 if few do"),
+];
+
+/// Heads of the factors of a warm replica, and what they mean.
+const WARM: [(&str, &str); 4] = [
+    ("hit rate", "share of its tokens that the replica found in cache"),
+    ("recency", "1 for statistics of now, 0 at TenantHotMaxAge"),
+    ("pressure", "1 without load, less the fuller the replica's cache is"),
+    ("SLO bias", "above 1 where a tight TTFT target favours recent reporters"),
+];
+
+/// `domain` is how many replicas serve the domain, where that is known.
+pub(super) fn print(
+    printer: &mut Printer,
+    candidates: &[ExplainedCandidate],
+    domain: Option<u64>,
+) -> io::Result<()> {
     // A match has tokens, a warm replica has none.
     let is_warm = candidates.iter().all(|candidate| candidate.matched_tokens == 0);
-    let formula = if is_warm {
-        "score = hit rate x recency x pressure x SLO bias"
-    } else {
-        "score = tokens x freshness x pressure x SLO bias x distinguishing power"
-    };
+    let factors: &[(&str, &str)] = if is_warm { &WARM } else { &MATCH };
+    let heads: Vec<&str> = factors.iter().map(|(head, _)| *head).collect();
     heading(printer, "Candidates", "")?;
-    for line in wrap(&format!("  {formula}"), printer.look().width, 4) {
+    for line in wrap(&format!("  score = {}", heads.join(" x ")), printer.look().width, 4) {
         printer.line(&format!("  {}", line.trim_start()))?;
     }
     if let [only] = candidates {
-        return single(printer, only, is_warm);
+        single(printer, only, is_warm)?;
+        return zeros(printer, candidates, domain);
     }
     printer.line("")?;
-    let mut grid = if is_warm { warm(printer) } else { matches(printer) };
+    let mut columns = vec!["-replica".to_owned()];
+    columns.extend(heads.iter().map(|head| format!(">{head}")));
+    columns.push(">score".to_owned());
+    columns.extend((!is_warm).then(|| "tier".to_owned()));
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let mut grid = Grid::new(printer.look(), &columns);
     for candidate in candidates.iter().take(LISTED) {
         grid.row(row(candidate, is_warm));
     }
@@ -38,21 +64,67 @@ pub(super) fn print(printer: &mut Printer, candidates: &[ExplainedCandidate]) ->
     if more > 0 {
         printer.line(&format!(" and {more} more (-o json lists all)"))?;
     }
+    zeros(printer, candidates, domain)?;
+    filtered(printer, candidates)?;
+    printer.line("")?;
+    for (head, meaning) in factors {
+        for line in wrap(&format!("{head:<11}{meaning}"), printer.look().width.saturating_sub(2), 11) {
+            printer.line(&printer.paint(Tone::Faint, &format!("  {line}")))?;
+        }
+    }
     Ok(())
 }
 
-fn matches(printer: &Printer) -> Grid {
-    Grid::new(
-        printer.look(),
-        &["-replica", ">tokens", ">fresh", ">press.", ">SLO", ">dist.", ">score", "tier", "-filtered by"],
-    )
+/// Which gate removed whom, one line a gate.
+fn filtered(printer: &mut Printer, candidates: &[ExplainedCandidate]) -> io::Result<()> {
+    let mut by_gate: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for candidate in candidates.iter().filter(|candidate| !candidate.filtered_by.is_empty()) {
+        by_gate.entry(&candidate.filtered_by).or_default().push(&candidate.replica);
+    }
+    for (gate, replicas) in by_gate {
+        let more = replicas.len().saturating_sub(LISTED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let listed = replicas.iter().take(LISTED).copied().collect::<Vec<_>>().join(", ");
+        let line = format!("filtered by {gate}: {listed}{more}");
+        for line in wrap(&line, printer.look().width.saturating_sub(2), 2) {
+            printer.line(&format!("  {line}"))?;
+        }
+    }
+    Ok(())
 }
 
-fn warm(printer: &Printer) -> Grid {
-    Grid::new(
-        printer.look(),
-        &["-replica", ">hit rate", ">recency", ">press.", ">SLO", ">score", "-filtered by"],
-    )
+/// Why scores are 0, one line for all that are for one reason.
+fn zeros(printer: &mut Printer, candidates: &[ExplainedCandidate], domain: Option<u64>) -> io::Result<()> {
+    let mut whys: Vec<String> = Vec::new();
+    for candidate in candidates.iter().filter(|candidate| candidate.score == 0.0) {
+        let why = zero(candidate, domain);
+        if !whys.contains(&why) {
+            whys.push(why);
+        }
+    }
+    for why in whys.iter().take(LISTED) {
+        for line in wrap(&format!("score 0: {why}"), printer.look().width.saturating_sub(2), 2) {
+            printer.line(&format!("  {line}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The factor that makes a score 0.
+fn zero(candidate: &ExplainedCandidate, domain: Option<u64>) -> String {
+    let (replica, tokens) = (&candidate.replica, candidate.matched_tokens);
+    if candidate.distinguishing_power == 0.0 {
+        let all = domain.map_or_else(|| "all replicas".to_owned(), |domain| format!("all {domain} replicas"));
+        format!("{all} hold these {} tokens, so they distinguish nobody", grouped(tokens.into()))
+    } else if candidate.freshness == 0.0 {
+        format!("what {replica} reported is as old as it may get")
+    } else if candidate.pressure_factor == 0.0 {
+        format!("the pressure on {replica} takes all of it")
+    } else if candidate.probability == 0.0 {
+        format!("the hit rate of {replica} is 0")
+    } else {
+        format!("{replica} holds no token of the prompt")
+    }
 }
 
 fn row(candidate: &ExplainedCandidate, is_warm: bool) -> Vec<String> {
@@ -71,7 +143,6 @@ fn row(candidate: &ExplainedCandidate, is_warm: bool) -> Vec<String> {
     if !is_warm {
         row.push(candidate.tier.label().to_owned());
     }
-    row.push(if candidate.filtered_by.is_empty() { "-".to_owned() } else { candidate.filtered_by.clone() });
     row
 }
 
@@ -87,9 +158,10 @@ fn single(printer: &mut Printer, candidate: &ExplainedCandidate, is_warm: bool) 
     printer.line(&format!("        = {} = {}", factors.join(" x "), number(candidate.score)))?;
     let mut about = candidate.replica.clone();
     if !is_warm {
-        about.push_str(&format!(": {} tokens", candidate.matched_tokens));
+        let tokens = u64::try_from(candidate.matched_tokens).unwrap_or(0);
+        about.push_str(&format!(": {}", count_of(tokens, "token")));
         if candidate.matched_blocks > 0 {
-            about.push_str(&format!(" in {} blocks", candidate.matched_blocks));
+            about.push_str(&format!(" in {}", count_of(candidate.matched_blocks.into(), "block")));
         }
         about.push_str(&format!(", tier {}", candidate.tier.label()));
     }

@@ -17,12 +17,18 @@ const MARKS: [(&str, &str, &str, Tone); 5] = [
     ("decided", "●", "*", Tone::Strong),
 ];
 
-/// Causes under which a gate has nothing to say; neighbours that share one are shown in one line.
-const FOLDED: [&str; 6] =
-    ["already-decided", "no-result", "result-stands", "index-empty", "not-match-result", "chain-lookup"];
+/// Causes of a skip that say something of the lookup, and not only that the gate was not in play.
+const TELLING: [&str; 4] = ["no-holder", "no-warm-replica", "no-seed", "no-replica"];
+
+/// Where a value comes from that nobody has set.
+const DEFAULT: &str = "default";
 
 /// Columns before a gate's text: mark and id.
 const INDENT: usize = 27;
+/// Screens below this have no room for text beside the gate.
+const NARROW: usize = 60;
+/// Columns before a gate's text on such a screen.
+const NARROW_INDENT: usize = 6;
 
 /// `code` is the answer's, for the gate that decided.
 pub(super) fn print(printer: &mut Printer, steps: &[ExplainedStep], code: &str) -> io::Result<()> {
@@ -32,55 +38,46 @@ pub(super) fn print(printer: &mut Printer, steps: &[ExplainedStep], code: &str) 
         .map(|(outcome, mark, ascii, _)| format!("{} {outcome}", if is_unicode { mark } else { ascii }))
         .collect();
     heading(printer, "How it came about", &legend.join("   "))?;
-    let mut rest = steps;
-    let mut stage = "";
-    while let Some(first) = rest.first() {
-        if first.stage != stage {
-            stage = &first.stage;
-            printer.line(&format!("on the {stage}:"))?;
+    for stage in steps.chunk_by(|a, b| a.stage == b.stage) {
+        if let Some(first) = stage.first() {
+            printer.line(&format!("on the {}:", first.stage))?;
         }
-        let (now, later) = rest.split_at(run_length(rest));
-        if now.len() > 1 {
-            folded(printer, now)?
-        } else {
-            one(printer, first, code)?
+        let (idle, active): (Vec<&ExplainedStep>, Vec<&ExplainedStep>) =
+            stage.iter().partition(|step| is_idle(step));
+        for steps in active.chunk_by(|a, b| is_bare(a) && is_bare(b)) {
+            match steps {
+                [only] if !is_bare(only) => one(printer, only, code)?,
+                bare => folded(printer, "passed", &names(bare))?,
+            }
         }
-        rest = later;
+        if let Some(first) = idle.first() {
+            let is_one_cause = idle.iter().all(|step| step.cause == first.cause);
+            let what = if is_one_cause { first.detail.as_str() } else { "not in play" };
+            folded(printer, "skipped", &format!("{what}: {}", names(&idle)))?;
+        }
     }
     Ok(())
 }
 
-/// How many steps from the first share a line.
-fn run_length(steps: &[ExplainedStep]) -> usize {
-    let Some(first) = steps.first() else { return 0 };
-    let is_bare = |step: &ExplainedStep| {
-        step.outcome == "passed" && step.cause.is_empty() && step.values.is_empty() && step.knobs.is_empty()
-    };
-    let is_idle = |step: &ExplainedStep| step.outcome == "skipped" && FOLDED.contains(&step.cause.as_str());
-    if !is_bare(first) && !is_idle(first) {
-        return 1;
-    }
-    let is_alike = |step: &&ExplainedStep| {
-        step.outcome == first.outcome
-            && step.cause == first.cause
-            && step.stage == first.stage
-            && (is_bare(step) || is_idle(step))
-    };
-    steps.iter().take_while(is_alike).count()
+fn names(steps: &[&ExplainedStep]) -> String {
+    steps.iter().map(|step| step.gate.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-fn folded(printer: &mut Printer, steps: &[ExplainedStep]) -> io::Result<()> {
-    let Some(first) = steps.first() else { return Ok(()) };
-    let names: Vec<&str> = steps.iter().map(|step| step.gate.as_str()).collect();
-    let names = names.join(", ");
-    let text = match first.detail.as_str() {
-        "" => names,
-        detail => format!("{} gates: {detail} ({names})", steps.len()),
-    };
-    let (mark, tone) = mark(printer, &first.outcome);
-    let is_faint = first.outcome == "skipped";
-    for (at, line) in wrap(&text, printer.look().width.saturating_sub(4), 0).iter().enumerate() {
-        let line = if is_faint { printer.paint(Tone::Faint, line) } else { line.clone() };
+/// Whether the gate passed and has nothing to say of it.
+fn is_bare(step: &ExplainedStep) -> bool {
+    step.outcome == "passed" && step.cause.is_empty() && step.values.is_empty() && step.knobs.is_empty()
+}
+
+/// Whether the gate was not in play, and nobody has set the knob that keeps it out.
+fn is_idle(step: &ExplainedStep) -> bool {
+    let is_set = shown_knobs(step).iter().any(|knob| knob.source != DEFAULT);
+    step.outcome == "skipped" && !TELLING.contains(&step.cause.as_str()) && !is_set
+}
+
+fn folded(printer: &mut Printer, outcome: &str, text: &str) -> io::Result<()> {
+    let (mark, tone) = mark(printer, outcome);
+    for (at, line) in wrap(text, printer.look().width.saturating_sub(4), 0).iter().enumerate() {
+        let line = if outcome == "skipped" { printer.paint(Tone::Faint, line) } else { line.clone() };
         let mark = if at == 0 { printer.paint(tone, mark) } else { " ".to_owned() };
         printer.line(&format!("  {mark} {line}"))?;
     }
@@ -89,7 +86,9 @@ fn folded(printer: &mut Printer, steps: &[ExplainedStep]) -> io::Result<()> {
 
 fn one(printer: &mut Printer, step: &ExplainedStep, code: &str) -> io::Result<()> {
     let (mark, tone) = mark(printer, &step.outcome);
-    let width = printer.look().width.saturating_sub(INDENT);
+    let is_narrow = printer.look().width < NARROW;
+    let indent = if is_narrow { NARROW_INDENT } else { INDENT };
+    let width = printer.look().width.saturating_sub(indent);
     let is_faint = step.outcome == "skipped";
     let code = if step.outcome == "decided" { code } else { "" };
     let detail = if step.cause == "switched-off" { "off" } else { &step.detail };
@@ -113,9 +112,10 @@ fn one(printer: &mut Printer, step: &ExplainedStep, code: &str) -> io::Result<()
     let gate = format!("{:<width$}", step.gate, width = INDENT - 4);
     let gate = if is_faint { printer.paint(Tone::Faint, &gate) } else { gate };
     let mut lines = lines.into_iter();
-    printer.line(&format!("  {} {gate}{}", printer.paint(tone, mark), lines.next().unwrap_or_default()))?;
+    let beside = if is_narrow { String::new() } else { lines.next().unwrap_or_default() };
+    printer.line(&format!("  {} {gate}{beside}", printer.paint(tone, mark)))?;
     for line in lines {
-        printer.line(&format!("{}{line}", " ".repeat(INDENT)))?;
+        printer.line(&format!("{}{line}", " ".repeat(indent)))?;
     }
     Ok(())
 }
@@ -130,17 +130,17 @@ fn mark(printer: &Printer, outcome: &str) -> (&'static str, Tone) {
 fn knobs(step: &ExplainedStep) -> String {
     let knobs = shown_knobs(step);
     let groups = knobs.chunk_by(|a, b| a.source == b.source).map(|group| {
-        let values: Vec<String> = group
-            .iter()
-            .map(|knob| {
-                format!("{} = {}", knob.name, short(&knob.value)).replace(' ', &HARD_SPACE.to_string())
-            })
-            .collect();
-        let all = if group.len() > 1 { "all " } else { "" };
-        let source = group.first().map_or("", |knob| knob.source.as_str());
-        format!("{}{HARD_SPACE}({all}{source})", values.join(", "))
+        let hard = |text: String| text.replace(' ', &HARD_SPACE.to_string());
+        let values: Vec<String> =
+            group.iter().map(|knob| hard(format!("{} = {}", knob.name, short(&knob.value)))).collect();
+        let values = values.join(", ");
+        match group.first().map_or("", |knob| knob.source.as_str()) {
+            DEFAULT if group.len() > 1 => format!("{values}{HARD_SPACE}(defaults)"),
+            DEFAULT => format!("{values}{HARD_SPACE}(default)"),
+            source => format!("{values} from {source}"),
+        }
     });
-    groups.collect::<Vec<_>>().join(", ")
+    groups.collect::<Vec<_>>().join("; ")
 }
 
 /// The knobs that had a part in what the gate did.

@@ -1,40 +1,82 @@
 //! How an answer came about, readable at a glance: the answer, the gates, the candidates, the likely causes.
 
+mod asked;
 mod candidates;
 mod gates;
 mod json;
 
 use std::io;
 
+pub use self::asked::Asked;
 pub use self::json::ExplanationJson;
 use super::answer;
 use super::printer::{Format, Printer};
-use super::text::{HARD_SPACE, Tone, wrap};
+use super::text::{HARD_SPACE, Tone, count_of, grouped, wrap};
 use crate::explanation::{ExplainedStep, Explanation, Finding};
 
-/// Prints an explanation.
-pub fn explanation(printer: &mut Printer, format: Format, explanation: &Explanation) -> io::Result<()> {
+/// Prints an explanation of what `asked` says.
+pub fn explanation(
+    printer: &mut Printer,
+    format: Format,
+    asked: &Asked,
+    explanation: &Explanation,
+) -> io::Result<()> {
     match format {
         Format::Json => printer.json(&ExplanationJson::from(explanation)),
         Format::Jsonl => printer.json_line(&ExplanationJson::from(explanation)),
-        Format::Table => text(printer, explanation),
+        Format::Table => text(printer, asked, explanation),
     }
 }
 
-fn text(printer: &mut Printer, explanation: &Explanation) -> io::Result<()> {
+fn text(printer: &mut Printer, asked: &Asked, explanation: &Explanation) -> io::Result<()> {
+    for line in wrap(&asked.line(explanation), printer.look().width, 2) {
+        printer.line(&line)?;
+    }
     answer::head(printer, &explanation.answer)?;
     if let Some(because) = because(explanation) {
         answer::labelled(printer, "because", &because)?;
     }
-    answer::replicas(printer, &explanation.answer)?;
-    gates::print(printer, &explanation.steps, &explanation.answer.reason_code)?;
-    if !explanation.candidates.is_empty() {
-        candidates::print(printer, &explanation.candidates)?;
+    if let Some(best) = best(explanation) {
+        answer::labelled(printer, "best", &best)?;
     }
     if !explanation.findings.is_empty() {
         findings(printer, &explanation.findings)?;
+        // A table begins with an empty line of its own.
+        if answer::begins_with_text(&explanation.answer) {
+            printer.line("")?;
+        }
+    }
+    answer::replicas(printer, &explanation.answer)?;
+    gates::print(printer, &explanation.steps, &explanation.answer.reason_code)?;
+    if !explanation.candidates.is_empty() {
+        let domain = value_of(explanation, "prefix-match", "replicas_in_domain");
+        candidates::print(printer, &explanation.candidates, domain)?;
     }
     Ok(())
+}
+
+/// How much of the prompt the best replica holds.
+fn best(explanation: &Explanation) -> Option<String> {
+    let tokens = resolved(explanation, "prefix_tokens").filter(|tokens| *tokens > 0)?;
+    let best = explanation.candidates.iter().max_by_key(|candidate| candidate.matched_tokens)?;
+    let first = explanation.candidates.first().filter(|first| first.matched_tokens == best.matched_tokens);
+    let best = first.unwrap_or(best);
+    (best.matched_tokens > 0).then(|| {
+        let matched = grouped(best.matched_tokens.into());
+        format!("{} holds {matched} of {}", best.replica, count_of(tokens, "token"))
+    })
+}
+
+/// A count that the prompt came to.
+fn resolved(explanation: &Explanation, name: &str) -> Option<u64> {
+    value_of(explanation, "resolve-input", name)
+}
+
+/// A count that a gate compared.
+fn value_of(explanation: &Explanation, gate: &str, name: &str) -> Option<u64> {
+    let steps = explanation.steps.iter().filter(|step| step.gate == gate);
+    let mut values = steps.flat_map(|step| &step.values).filter(|(known, _)| known == name);
+    values.next().and_then(|(_, value)| value.parse().ok())
 }
 
 /// The gate that is the cause, and what it compared.
@@ -97,8 +139,15 @@ fn short(value: &str) -> String {
 fn heading(printer: &mut Printer, text: &str, rest: &str) -> io::Result<()> {
     printer.line("")?;
     let head = printer.paint(Tone::Strong, text);
-    let rest = printer.paint(Tone::Faint, rest);
-    printer.line(format!("{head}  {rest}").trim_end())
+    if text.chars().count() + 2 + rest.chars().count() <= printer.look().width {
+        let rest = printer.paint(Tone::Faint, rest);
+        return printer.line(format!("{head}  {rest}").trim_end());
+    }
+    printer.line(&head)?;
+    for line in wrap(rest, printer.look().width.saturating_sub(2), 0) {
+        printer.line(&format!("  {}", printer.paint(Tone::Faint, &line)))?;
+    }
+    Ok(())
 }
 
 fn findings(printer: &mut Printer, findings: &[Finding]) -> io::Result<()> {

@@ -35,7 +35,7 @@ pub(super) struct ReplayJson<'a> {
     matched_tokens: u64,
     matched_share: f64,
     reason_codes: Vec<Share>,
-    gates: Vec<Share>,
+    because: Vec<Share>,
     #[serde(skip_serializing_if = "Option::is_none")]
     check: Option<CheckJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,7 +86,7 @@ struct MismatchJson<'a> {
     got: &'a str,
     expected_answer: &'a str,
     got_answer: &'a str,
-    decided_by: &'static str,
+    because: &'static str,
 }
 
 impl<'a> ReplayJson<'a> {
@@ -124,7 +124,7 @@ impl<'a> ReplayJson<'a> {
             matched_tokens: report.matched_tokens,
             matched_share: share(report.matched_tokens, report.asked_tokens),
             reason_codes: reasons(report),
-            gates: gates(report),
+            because: gates(report),
             check: is_check.then(|| CheckJson {
                 compared: report.checked,
                 mismatched: report.mismatched,
@@ -153,7 +153,7 @@ impl<'a> From<&'a Mismatch> for MismatchJson<'a> {
             got: &mismatch.difference.got,
             expected_answer: &mismatch.expected,
             got_answer: &mismatch.got,
-            decided_by: mismatch.because,
+            because: mismatch.because,
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::index::DropCause;
 use crate::model::format_duration;
 use crate::render::printer::Printer;
 use crate::render::table::Grid;
-use crate::render::text::{Tone, clean, grouped, real};
+use crate::render::text::{Tone, clean, count_of, grouped, real};
 use crate::replay::ReplayReport;
 
 pub(super) fn table(printer: &mut Printer, report: &ReplayReport, is_check: bool) -> io::Result<()> {
@@ -34,14 +34,12 @@ pub(super) fn table(printer: &mut Printer, report: &ReplayReport, is_check: bool
 }
 
 fn summary(printer: &mut Printer, report: &ReplayReport) -> io::Result<()> {
-    let plural =
-        |number: u64, noun: &str| format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" });
     let total: u64 = report.records.values().sum();
     let span = report.span.map(|(first, last)| {
         format!(", from {} to {} ({})", rfc3339(first), rfc3339(last), format_duration(first.age_ns(last)))
     });
     let span = span.unwrap_or_default();
-    printer.line(&format!("{}, {}{span}", plural(report.files, "capture"), plural(total, "record")))?;
+    printer.line(&format!("{}, {}{span}", count_of(report.files, "capture"), count_of(total, "record")))?;
     let named = |counts: &BTreeMap<&'static str, u64>| -> String {
         let parts: Vec<String> =
             counts.iter().map(|(name, number)| format!("{} {name}", count(*number))).collect();
@@ -50,25 +48,24 @@ fn summary(printer: &mut Printer, report: &ReplayReport) -> io::Result<()> {
     printer.line(&format!("  records  {}", named(&report.records)))?;
     printer.line(&format!("  events   {}", named(&report.events)))?;
     printer.line(&format!(
-        "  index    {} blocks stored or refreshed; entries: {} removed by events, {} expired in {} sweeps, {} held \
-         at the end",
-        count(report.blocks),
+        "  index    {} stored or refreshed; entries: {} removed by events, {} expired in {}, {} held at the end",
+        count_of(report.blocks, "block"),
         count(report.removed),
         count(report.expired),
-        count(report.sweeps),
+        count_of(report.sweeps, "sweep"),
         count(report.entries_at_end),
     ))?;
     let others = [
-        (report.evicted_cap, "entries evicted over the cap"),
-        (report.evicted_quota_keys, "keys evicted over a quota"),
-        (report.engine_restarts, "engine restarts"),
-        (report.engine_duplicates, "batches that came twice, passed over"),
-        (report.policies_overridden, "policy records overridden"),
-        (report.bad_lines, "bad lines passed over"),
-        (report.unknown_records, "records of unknown kinds passed over"),
+        (report.evicted_cap, "entry", "evicted over the cap"),
+        (report.evicted_quota_keys, "key", "evicted over a quota"),
+        (report.engine_restarts, "engine restart", ""),
+        (report.engine_duplicates, "batch", "that came twice, passed over"),
+        (report.policies_overridden, "policy record", "overridden"),
+        (report.bad_lines, "bad line", "passed over"),
+        (report.unknown_records, "record", "of an unknown kind passed over"),
     ];
-    for (number, what) in others.into_iter().filter(|(number, _)| *number > 0) {
-        printer.line(&format!("           {} {what}", count(number)))?;
+    for (number, noun, what) in others.into_iter().filter(|(number, ..)| *number > 0) {
+        printer.line(&format!("           {} {what}", count_of(number, noun)))?;
     }
     Ok(())
 }
@@ -102,7 +99,7 @@ fn lookups(printer: &mut Printer, report: &ReplayReport) -> io::Result<()> {
     if report.lookups == 0 {
         return printer.line("no lookups");
     }
-    for (heading, list) in [("reason code", reasons(report)), ("decided by", gates(report))] {
+    for (heading, list) in [("reason code", reasons(report)), ("because of", gates(report))] {
         let mut grid = Grid::new(printer.look(), &[heading, ">lookups", ">share"]);
         for entry in list {
             grid.row([entry.id, &count(entry.count), &percent(entry.share)]);
@@ -111,15 +108,15 @@ fn lookups(printer: &mut Printer, report: &ReplayReport) -> io::Result<()> {
         printer.line("")?;
     }
     printer.line(&format!(
-        "{} of {} lookups got a hint ({})",
+        "{} of {} got a hint ({})",
         count(report.hints),
-        count(report.lookups),
+        count_of(report.lookups, "lookup"),
         percent(share(report.hints, report.lookups)),
     ))?;
     printer.line(&format!(
-        "{} of {} tokens asked for are held by the first replica of the answer ({})",
+        "{} of {} asked for are held by the first replica of the answer ({})",
         count(report.matched_tokens),
-        count(report.asked_tokens),
+        count_of(report.asked_tokens, "token"),
         percent(share(report.matched_tokens, report.asked_tokens)),
     ))?;
     let Some(timings) = timings(report) else { return Ok(()) };
@@ -138,15 +135,15 @@ fn check(printer: &mut Printer, report: &ReplayReport) -> io::Result<()> {
             printer.paint(Tone::Warning, "check: no lookup has an answer or expectation to compare with")
         }
         (checked, 0) => {
-            printer.paint(Tone::Good, &format!("check: all {} lookups answered as expected", count(checked)))
+            printer.paint(Tone::Good, &format!("check: {} answered as expected", all_of(checked)))
         }
         (checked, mismatched) => printer.paint(
             Tone::Bad,
-            &format!("check: {} of {} lookups answered otherwise", count(mismatched), count(checked)),
+            &format!("check: {} of {} answered otherwise", count(mismatched), count_of(checked, "lookup")),
         ),
     };
     if report.not_comparable > 0 {
-        line.push_str(&format!("; {} recorded timeouts not compared", count(report.not_comparable)));
+        line.push_str(&format!("; {} not compared", count_of(report.not_comparable, "recorded timeout")));
     }
     printer.line(&line)?;
     for mismatch in &report.mismatches {
@@ -162,7 +159,7 @@ fn check(printer: &mut Printer, report: &ReplayReport) -> io::Result<()> {
         printer.line(&format!("  {}", clean(&what)))?;
         printer.line(&format!("  expected {}", clean(&mismatch.expected)))?;
         printer.line(&format!("  got      {}", clean(&mismatch.got)))?;
-        printer.line(&format!("  decided by {}", mismatch.because))?;
+        printer.line(&format!("  because of {}", mismatch.because))?;
     }
     let more = report.mismatched - report.mismatches.len() as u64;
     if more > 0 && !report.mismatches.is_empty() {
@@ -170,6 +167,10 @@ fn check(printer: &mut Printer, report: &ReplayReport) -> io::Result<()> {
         printer.line(&format!("and {} more; `--mismatches N` shows more of them", count(more)))?;
     }
     Ok(())
+}
+
+fn all_of(lookups: u64) -> String {
+    if lookups == 1 { "the only lookup".to_owned() } else { format!("all {}", count_of(lookups, "lookup")) }
 }
 
 fn count(number: u64) -> String {
