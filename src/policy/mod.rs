@@ -5,8 +5,12 @@ mod fields;
 mod resolve;
 mod schema;
 mod store;
+mod view;
 
 pub use document::MAX_POLICY_BYTES;
 pub use resolve::{Defaults, TenantPolicy, default_ranker, resolve};
 pub use schema::{API_VERSION, LoadedPolicies, PolicyError, load_policies};
 pub use store::{PolicySet, PolicyStore};
+pub use view::{
+    KnobValue, KnobView, KnobsView, NamespaceView, POLICY_VIEW_VERSION, PolicyView, ReloadView, knobs, view,
+};
