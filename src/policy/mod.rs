@@ -2,6 +2,7 @@
 
 mod document;
 pub mod fields;
+mod files;
 mod resolve;
 mod schema;
 mod store;
@@ -10,8 +11,9 @@ mod view;
 
 pub use document::MAX_POLICY_BYTES;
 pub use fields::API_VERSION;
+pub use files::{FileError, POLICY_ENDINGS, PolicyFile, policy_paths, read_policies};
 pub use resolve::{Defaults, TenantPolicy, default_ranker, resolve};
-pub use schema::{LoadedPolicies, PolicyError, load_policies};
+pub use schema::{LoadedPolicies, PolicyError, load_policies, load_policy_files};
 pub use store::{PolicySet, PolicyStore};
 pub use view::{
     KnobValue, KnobView, KnobsView, NamespaceView, POLICY_VIEW_VERSION, PolicyView, ReloadView, knobs, view,

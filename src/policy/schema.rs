@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use super::document::{Node, Value, parse_documents};
 use super::fields::{API_VERSION, CLUSTER_METADATA, DEFAULT_NAMESPACE};
+use super::files::PolicyFile;
 use super::resolve::{Defaults, TenantPolicy, resolve};
 use super::store::PolicySet;
 use super::take::Fields;
@@ -50,11 +51,23 @@ pub struct LoadedPolicies {
 /// `name` stands for the text in errors and sources. Of several policies for one namespace the one whose name sorts
 /// first by bytes counts; of several tenants with one tenantID the first by namespace, then name.
 pub fn load_policies(name: &str, text: &str, defaults: &Defaults) -> Result<LoadedPolicies, PolicyError> {
-    let mut objects = Objects::default();
-    for document in parse_documents(name, text)? {
-        objects.read(name, "", document)?;
-    }
+    let mut objects = Objects::new(DEFAULT_NAMESPACE);
+    objects.read_text(name, text)?;
     Ok(objects.resolve(defaults))
+}
+
+/// Reads several texts as one set; objects that name no namespace are in `namespace`.
+///
+/// The error has the first problem of each text that has one, and is not empty.
+pub fn load_policy_files(
+    files: &[PolicyFile],
+    namespace: &str,
+    defaults: &Defaults,
+) -> Result<LoadedPolicies, Vec<PolicyError>> {
+    let mut objects = Objects::new(namespace);
+    let wrong: Vec<PolicyError> =
+        files.iter().filter_map(|file| objects.read_text(&file.name, &file.text).err()).collect();
+    if wrong.is_empty() { Ok(objects.resolve(defaults)) } else { Err(wrong) }
 }
 
 /// An object and how it is called.
@@ -72,14 +85,27 @@ struct TenantSpec {
     max_index_entries: Option<u64>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Objects {
+    /// The namespace of objects that name none.
+    namespace: String,
     policies: Vec<Named<TenantPolicy>>,
     tenants: Vec<Named<TenantSpec>>,
     other_kinds: u64,
 }
 
 impl Objects {
+    fn new(namespace: &str) -> Self {
+        Self { namespace: namespace.to_owned(), policies: Vec::new(), tenants: Vec::new(), other_kinds: 0 }
+    }
+
+    fn read_text(&mut self, name: &str, text: &str) -> Result<(), PolicyError> {
+        for document in parse_documents(name, text)? {
+            self.read(name, "", document)?;
+        }
+        Ok(())
+    }
+
     fn read(&mut self, name: &str, path: &str, node: Node) -> Result<(), PolicyError> {
         let mut object = Fields::of(name, path, node)?;
         let version = object.text("apiVersion")?;
@@ -108,7 +134,7 @@ impl Objects {
                 return Err(object.wrong("apiVersion", line, &format!("is missing; write `{API_VERSION}`")));
             }
         }
-        let key = metadata(&mut object)?;
+        let key = metadata(&mut object, &self.namespace)?;
         let source = Arc::from(format!("{kind} {}/{} ({name}:{})", key.0, key.1, object.line));
         if kind == "CachePolicy" {
             let spec = policy_spec(&mut object)?;
@@ -192,8 +218,8 @@ impl Objects {
     }
 }
 
-/// Namespace and name.
-fn metadata(object: &mut Fields<'_>) -> Result<(String, String), PolicyError> {
+/// Namespace and name; `default_namespace` where none is written.
+fn metadata(object: &mut Fields<'_>, default_namespace: &str) -> Result<(String, String), PolicyError> {
     let Some(mut metadata) = object.object("metadata")? else {
         return Err(object.wrong(
             "metadata",
@@ -208,7 +234,7 @@ fn metadata(object: &mut Fields<'_>) -> Result<(String, String), PolicyError> {
     };
     let namespace = match metadata.text("namespace")? {
         Some((_, namespace)) if !namespace.is_empty() => namespace,
-        _ => DEFAULT_NAMESPACE.to_owned(),
+        _ => default_namespace.to_owned(),
     };
     for field in CLUSTER_METADATA {
         metadata.take(field);
