@@ -70,6 +70,15 @@ pub fn load_policy_files(
     if wrong.is_empty() { Ok(objects.resolve(defaults)) } else { Err(wrong) }
 }
 
+/// The first of `wrong`, and how many other files have a problem too.
+pub fn problems(wrong: &[PolicyError]) -> String {
+    let first = wrong.first().map(ToString::to_string).unwrap_or_default();
+    match wrong.len().saturating_sub(1) {
+        0 => first,
+        more => format!("{first}; {more} more of the files cannot be used either"),
+    }
+}
+
 /// An object and how it is called.
 #[derive(Debug)]
 struct Named<T> {
