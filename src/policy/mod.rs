@@ -1,14 +1,18 @@
-//! Policies: what operators write, and what it comes to for each tenant.
+//! Policies: what operators write, what is wrong with it, and what it comes to for each tenant.
 
 mod document;
 pub mod fields;
+pub mod lint;
+mod load;
 mod resolve;
+mod scalar;
 mod schema;
+mod source;
 mod store;
-mod take;
 
-pub use document::MAX_POLICY_BYTES;
 pub use fields::API_VERSION;
-pub use resolve::{Defaults, TenantPolicy, default_ranker, resolve};
-pub use schema::{LoadedPolicies, PolicyError, load_policies};
+pub use load::{LoadedPolicies, PolicyError, PolicyProblem, load_policies, load_sources};
+pub use resolve::{Defaults, TenantPolicy, default_ranker, resolve, resolve_from};
+pub use schema::decimal;
+pub use source::{MAX_POLICY_BYTES, Place, SourceText, Span};
 pub use store::{PolicySet, PolicyStore};
