@@ -126,9 +126,6 @@ pub fn unusable(error: CaptureError) -> UsageError {
 fn refused(error: ReplayError) -> UsageError {
     match error {
         ReplayError::Capture(error) => unusable(error),
-        ReplayError::Policy(error) => {
-            UsageError::new(error.to_string(), "correct the policy documents, and try again")
-        }
-        ReplayError::Policies(wrong) => refused_policy(&wrong),
+        ReplayError::Policy(error) => refused_policy(&error),
     }
 }

@@ -155,8 +155,7 @@ pub fn unusable(error: impl Into<ReplayError>) -> UsageError {
         ReplayError::Capture(CaptureError::Line { .. }) => {
             "repair the line, or pass over such lines with `--skip-bad`"
         }
-        ReplayError::Policies(wrong) => return refused_policy(wrong),
-        ReplayError::Policy(_) => "repair the policy, or give another one with `--policy FILE`",
+        ReplayError::Policy(error) => return refused_policy(error),
     };
     UsageError::new(error.to_string(), advice)
 }

@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(
             json["namespaces"][0]["knobs"][10],
             serde_json::json!({
-                "name": "quota.maxIndexEntries", "value": 0, "source": "CacheTenant default/t (t.yaml:1)"
+                "name": "quota.maxIndexEntries", "value": 0, "source": "CacheTenant default/t (t.yaml:4)"
             })
         );
         assert_eq!(

@@ -33,7 +33,7 @@ use crate::decision::{Decision, GateId, Reason};
 use crate::explanation::answer;
 use crate::lookup::{Call, Router};
 use crate::model::{LookupRequest, ReplicaId, Timestamp};
-use crate::policy::{PolicyError, PolicyFile, PolicySet, load_policies, load_policy_files, problems};
+use crate::policy::{PolicyError, PolicySet, SourceText, load_policies, load_sources};
 
 /// Time between two sweeps, in nanoseconds: the default of `--sweep-interval`.
 pub const SWEEP_INTERVAL_NS: i64 = 60_000_000_000;
@@ -60,10 +60,10 @@ impl Default for ReplayOptions {
 }
 
 /// Policies in place of the captured ones.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct PolicyOverride {
     /// Their files.
-    pub files: Vec<PolicyFile>,
+    pub files: Vec<SourceText>,
     /// The namespace of objects that name none.
     pub namespace: String,
 }
@@ -87,12 +87,9 @@ pub enum ReplayError {
     /// The capture cannot be used.
     #[error(transparent)]
     Capture(#[from] CaptureError),
-    /// Policy documents of a record cannot be used.
+    /// Policy documents, of a record or given in its place, cannot be used.
     #[error(transparent)]
     Policy(#[from] PolicyError),
-    /// Policy files given in their place cannot be used; not empty.
-    #[error("{}", problems(.0))]
-    Policies(Vec<PolicyError>),
 }
 
 /// One capture on its way through an index.
@@ -320,8 +317,7 @@ impl Replay {
 
     fn put_override_in_force(&mut self) -> Result<(), ReplayError> {
         let Some(PolicyOverride { files, namespace }) = &self.options.policy else { return Ok(()) };
-        let loaded =
-            load_policy_files(files, namespace, self.settings.defaults()).map_err(ReplayError::Policies)?;
+        let loaded = load_sources(files.clone(), Some(namespace), self.settings.defaults())?;
         self.replace_policies(loaded.set, loaded.inert);
         Ok(())
     }

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cmd::error::{UsageError, sentence};
+use crate::cmd::error::UsageError;
 use crate::cmd::input;
 use crate::model::{Source, Sourced, duration_ns};
 use crate::policy::fields::DEFAULT_NAMESPACE;
 use crate::policy::{
-    Defaults, FileError, LoadedPolicies, PolicyError, PolicyFile, load_policy_files, problems, read_policies,
+    Defaults, FileError, LoadedPolicies, PolicyError, SourceText, load_sources, read_policies,
 };
 use crate::replay::PolicyOverride;
 
@@ -32,7 +32,7 @@ impl PolicyInput {
             Some(ttl) => Defaults { ttl_ns: Sourced::new(duration_ns(ttl), Source::Flag("--default-ttl")) },
             None => Defaults::default(),
         };
-        load_policy_files(&read(paths)?, &self.namespace, &defaults).map_err(|wrong| refused_policy(&wrong))
+        load_sources(read(paths)?, Some(&self.namespace), &defaults).map_err(|error| refused_policy(&error))
     }
 
     /// The policies of a path in place of captured ones.
@@ -46,11 +46,11 @@ pub fn in_place(path: &str, namespace: &str) -> Result<PolicyOverride, UsageErro
     Ok(PolicyOverride { files: read(&[path])?, namespace: namespace.to_owned() })
 }
 
-fn read<P: AsRef<str>>(paths: &[P]) -> Result<Vec<PolicyFile>, UsageError> {
+fn read<P: AsRef<str>>(paths: &[P]) -> Result<Vec<SourceText>, UsageError> {
     let mut files = Vec::new();
     for path in paths {
         match path.as_ref() {
-            "-" => files.push(PolicyFile { name: "standard input".to_owned(), text: input::text("-")? }),
+            "-" => files.push(SourceText::from_bytes("standard input", input::read("-")?)),
             path => files.extend(read_policies(&[path]).map_err(unreadable)?),
         }
     }
@@ -58,19 +58,17 @@ fn read<P: AsRef<str>>(paths: &[P]) -> Result<Vec<PolicyFile>, UsageError> {
 }
 
 fn unreadable(error: FileError) -> UsageError {
-    match &error {
-        FileError::Io { name, error } => UsageError::unreadable(name, error),
-        FileError::TooLong(_) => {
-            UsageError::new(error.to_string(), "split it, or check that it holds policies")
-        }
-        FileError::NotText(_) => UsageError::new(error.to_string(), "give YAML or JSON files"),
-    }
+    UsageError::unreadable(&error.name, &error.error)
 }
 
 /// Policies that cannot be used, and what to do about it.
-pub fn refused_policy(wrong: &[PolicyError]) -> UsageError {
-    UsageError::new(
-        sentence(&problems(wrong)),
-        "`icache policy lint` shows all that is wrong, with what to write",
-    )
+pub fn refused_policy(error: &PolicyError) -> UsageError {
+    let mut problems = error.problems();
+    let first = problems.next().map(|problem| problem.to_string()).unwrap_or_default();
+    let what = match problems.count() {
+        0 => first,
+        1 => format!("{first}; there is 1 more problem"),
+        more => format!("{first}; there are {more} more problems"),
+    };
+    UsageError::new(what, "`icache policy lint` shows every problem, with what to write")
 }
