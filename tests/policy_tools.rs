@@ -151,10 +151,13 @@ fn one_policy_is_compared_with_the_capture_and_replaces_its_records() {
     std::fs::write(&capture, format!("{header}\n{own}\n{records}")).unwrap();
     let capture = capture.to_str().unwrap();
     let compared = json_of(&["policy", "simulate", "--policy", BEFORE, capture, "-o", "json"], 0);
-    let both = json_of(&["policy", "simulate", "--policy", AFTER, "--policy", BEFORE, CAPTURE, "-o", "json"], 0);
+    let both =
+        json_of(&["policy", "simulate", "--policy", AFTER, "--policy", BEFORE, CAPTURE, "-o", "json"], 0);
     let [ours, theirs] = [&compared, &both].map(|document| document["policies"].as_array().unwrap());
     assert_eq!(ours[0]["name"], "as captured");
-    for field in ["reasonCodes", "gates", "matchedTokens", "hints", "evictedQuotaKeys", "moves", "differences"] {
+    for field in
+        ["reasonCodes", "gates", "matchedTokens", "hints", "evictedQuotaKeys", "moves", "differences"]
+    {
         assert_eq!(ours[0][field], theirs[0][field], "{field}");
         assert_eq!(ours[1][field], theirs[1][field], "{field}");
     }
@@ -163,7 +166,8 @@ fn one_policy_is_compared_with_the_capture_and_replaces_its_records() {
 
 #[test]
 fn simulated_counts_are_those_of_replay() {
-    let compared = json_of(&["policy", "simulate", "--policy", BEFORE, "--policy", AFTER, CAPTURE, "-o", "json"], 0);
+    let compared =
+        json_of(&["policy", "simulate", "--policy", BEFORE, "--policy", AFTER, CAPTURE, "-o", "json"], 0);
     for (at, policy) in [BEFORE, AFTER].into_iter().enumerate() {
         let alone = json_of(&["replay", CAPTURE, "--policy", policy, "-o", "json"], 0);
         for field in ["reasonCodes", "gates", "hints", "hintShare", "matchedTokens", "matchedShare"] {
@@ -171,7 +175,8 @@ fn simulated_counts_are_those_of_replay() {
         }
     }
     let second = &compared["policies"][1];
-    let moved: u64 = second["moves"].as_array().unwrap().iter().map(|step| step["count"].as_u64().unwrap()).sum();
+    let moved: u64 =
+        second["moves"].as_array().unwrap().iter().map(|step| step["count"].as_u64().unwrap()).sum();
     assert_eq!(second["differences"], moved + second["otherReplica"].as_u64().unwrap());
 }
 

@@ -185,9 +185,15 @@ pub const SHAPES: &[Shape] = &[
         stands: "`icache policy show -o json`; `GET /policy` of the admin port",
         fields: &[
             VERSION,
-            ("namespaces", "list of {namespace, knobs}: tenants with a policy or quota of their own, by name"),
+            (
+                "namespaces",
+                "list of {namespace, knobs}: tenants with a policy or quota of their own, by name",
+            ),
             ("default", "{knobs}: what holds for every other tenant"),
-            ("inert", "list of objects that have no effect because another one comes first, each as a sentence"),
+            (
+                "inert",
+                "list of objects that have no effect because another one comes first, each as a sentence",
+            ),
         ],
     },
     Shape {
