@@ -162,7 +162,12 @@ struct Open {
 #[derive(Debug)]
 enum Items {
     List(Vec<Node>),
-    Map { entries: Vec<Entry>, places: HashMap<Arc<str>, usize>, merges: Vec<Node>, key: Option<(Arc<str>, Span, bool)> },
+    Map {
+        entries: Vec<Entry>,
+        places: HashMap<Arc<str>, usize>,
+        merges: Vec<Node>,
+        key: Option<(Arc<str>, Span, bool)>,
+    },
 }
 
 /// A value that aliases can stand for, and what it costs to write it out.
@@ -211,7 +216,11 @@ impl Reader<'_> {
             }
             Event::Alias(id) => {
                 let Some(anchored) = self.anchors.get(&id) else {
-                    self.syntax(span, "no valid YAML: an alias stands within its own anchor".to_owned(), "write the value out");
+                    self.syntax(
+                        span,
+                        "no valid YAML: an alias stands within its own anchor".to_owned(),
+                        "write the value out",
+                    );
                     return Err(Stop::Document);
                 };
                 let (depth, size) = (anchored.depth, anchored.size);
@@ -225,7 +234,8 @@ impl Reader<'_> {
             }
             Event::SequenceStart(_, anchor, _) => self.opens(span, anchor, Items::List(Vec::new()))?,
             Event::MappingStart(_, anchor, _) => {
-                let items = Items::Map { entries: Vec::new(), places: HashMap::new(), merges: Vec::new(), key: None };
+                let items =
+                    Items::Map { entries: Vec::new(), places: HashMap::new(), merges: Vec::new(), key: None };
                 self.opens(span, anchor, items)?;
             }
             Event::SequenceEnd | Event::MappingEnd => self.closes(span)?,

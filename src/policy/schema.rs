@@ -247,8 +247,8 @@ pub fn decimal(text: &str) -> Option<f32> {
     };
     let whole_fits =
         whole == "0" || (1..=8).contains(&whole.len()) && !whole.starts_with('0') && all_digits(whole);
-    let fits =
-        whole_fits && decimals.is_none_or(|decimals| (1..=6).contains(&decimals.len()) && all_digits(decimals));
+    let fits = whole_fits
+        && decimals.is_none_or(|decimals| (1..=6).contains(&decimals.len()) && all_digits(decimals));
     if fits { text.parse().ok() } else { None }
 }
 

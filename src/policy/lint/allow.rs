@@ -17,16 +17,18 @@ pub(super) fn without_allowed(input: &Input<'_>, all: Vec<Diagnostic>) -> Vec<Di
         let by_option = input.options.allow.contains(&diagnostic.rule);
         let line = diagnostic.place(input.sources).1.line;
         let by_comment = || {
-            allowed.get(diagnostic.site.file).is_some_and(|allowed| allowed.contains(&(line, diagnostic.rule)))
+            allowed
+                .get(diagnostic.site.file)
+                .is_some_and(|allowed| allowed.contains(&(line, diagnostic.rule)))
         };
         !diagnostic.rule.is_enforced() && (by_option || by_comment())
     };
     all.into_iter()
         .filter(|diagnostic| !is_allowed(diagnostic))
         .map(|mut diagnostic| {
-            let is_tried = allowed
-                .get(diagnostic.site.file)
-                .is_some_and(|allowed| allowed.contains(&(diagnostic.place(input.sources).1.line, diagnostic.rule)));
+            let is_tried = allowed.get(diagnostic.site.file).is_some_and(|allowed| {
+                allowed.contains(&(diagnostic.place(input.sources).1.line, diagnostic.rule))
+            });
             if is_tried {
                 diagnostic.help.push_str("; no comment allows it, since a server refuses it");
             }

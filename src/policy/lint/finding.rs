@@ -109,7 +109,14 @@ impl<'a> Findings<'a> {
 
     /// A finding of this rule, for [`Self::push`].
     pub(super) fn at(&self, site: Site, what: impl Into<String>, help: impl Into<String>) -> Diagnostic {
-        Diagnostic { rule: self.rule, site, what: what.into(), help: help.into(), related: Vec::new(), fix: None }
+        Diagnostic {
+            rule: self.rule,
+            site,
+            what: what.into(),
+            help: help.into(),
+            related: Vec::new(),
+            fix: None,
+        }
     }
 
     /// A finding about the value of `entry`, or about its key where the value has many lines.

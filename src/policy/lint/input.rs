@@ -46,9 +46,8 @@ impl<'a> Input<'a> {
 
     /// Fields below and beside `spec` of every object, as written.
     pub(super) fn written(&self) -> impl Iterator<Item = (&Item, &'static Field, &Entry)> {
-        self.known().flat_map(|item| {
-            item.written().iter().map(move |Written { field, entry }| (item, *field, entry))
-        })
+        self.known()
+            .flat_map(|item| item.written().iter().map(move |Written { field, entry }| (item, *field, entry)))
     }
 
     /// Objects of other kinds.

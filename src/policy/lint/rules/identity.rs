@@ -59,7 +59,10 @@ pub(in crate::policy::lint) fn reserved_tenant(input: &Input<'_>, findings: &mut
     for item in input.tenants() {
         let Some(entry) = item.get("spec.tenantID") else { continue };
         if item.text("spec.tenantID") == Some(PROBE_TENANT) {
-            let what = format!("{} is `{PROBE_TENANT}`, which is reserved for health probes", item.path_of("spec.tenantID"));
+            let what = format!(
+                "{} is `{PROBE_TENANT}`, which is reserved for health probes",
+                item.path_of("spec.tenantID")
+            );
             findings.push(findings.of(item, entry, what, "write the tenant_id of the wire"));
         }
     }
@@ -112,7 +115,12 @@ pub(in crate::policy::lint) fn quota_zero_admits_nothing(input: &Input<'_>, find
         let Some(entry) = item.get("spec.quota.maxIndexEntries") else { continue };
         if item.policy().max_index_entries == Some(0) {
             let what = "a quota of 0 admits nothing: every lookup of the tenant finds an empty index";
-            findings.push(findings.of(item, entry, what, "leave `maxIndexEntries` out for no bound, or write a number above 0"));
+            findings.push(findings.of(
+                item,
+                entry,
+                what,
+                "leave `maxIndexEntries` out for no bound, or write a number above 0",
+            ));
         }
     }
 }
@@ -123,7 +131,8 @@ pub(in crate::policy::lint) fn policy_without_namespace(input: &Input<'_>, findi
         return;
     }
     for item in input.policies() {
-        let is_there = item.get("metadata.namespace").is_some_and(|entry| entry.node.value != Value::Text("".into()));
+        let is_there =
+            item.get("metadata.namespace").is_some_and(|entry| entry.node.value != Value::Text("".into()));
         let Some(metadata) = item.get("metadata").filter(|_| !is_there) else { continue };
         let what = "the policy names no namespace, so it is for the tenant `default`";
         let help = "write `metadata.namespace`: the tenant_id that the policy is for";

@@ -16,7 +16,9 @@ pub(in crate::policy::lint) fn ttl_below_sweep(input: &Input<'_>, findings: &mut
         let (Some(ttl), Some(entry)) = (item.policy().ttl_ns, item.get(TTL)) else { continue };
         if ttl < sweep {
             let (ttl, sweep) = (format_duration(ttl), format_duration(sweep));
-            let what = format!("entries expire after {ttl} and take up memory until the next sweep, up to {sweep} later");
+            let what = format!(
+                "entries expire after {ttl} and take up memory until the next sweep, up to {sweep} later"
+            );
             let help = format!("write at least `{sweep}`, or sweep more often with `serve --sweep-interval`");
             findings.push(findings.of(item, entry, what, help));
         }
@@ -28,8 +30,16 @@ pub(in crate::policy::lint) fn ttl_very_long(input: &Input<'_>, findings: &mut F
     for item in input.policies() {
         let (Some(ttl), Some(entry)) = (item.policy().ttl_ns, item.get(TTL)) else { continue };
         if ttl > DAY_NS {
-            let what = format!("entries live {} after their last report; engines evict far sooner", format_duration(ttl));
-            findings.push(findings.of(item, entry, what, "write at most `24h`, so that hints follow what engines hold"));
+            let what = format!(
+                "entries live {} after their last report; engines evict far sooner",
+                format_duration(ttl)
+            );
+            findings.push(findings.of(
+                item,
+                entry,
+                what,
+                "write at most `24h`, so that hints follow what engines hold",
+            ));
         }
     }
 }

@@ -28,7 +28,14 @@ pub(in crate::policy::lint) fn unknown_field(input: &Input<'_>, findings: &mut F
                     let path = written.field.path;
                     let is_open = path == "status" || path == "spec.crypto";
                     if written.field.kind == FieldKind::Object && !is_open {
-                        unknown_in(input, item, path, &written.entry.node.value, &names(path, kind), findings);
+                        unknown_in(
+                            input,
+                            item,
+                            path,
+                            &written.entry.node.value,
+                            &names(path, kind),
+                            findings,
+                        );
                     }
                 }
             }
@@ -66,7 +73,9 @@ fn unknown_in(
             None => format!("known here: {}", without_cluster(known).join(", ")),
         };
         let is_case = near.filter(|near| near.eq_ignore_ascii_case(&entry.key));
-        let fix = is_case.filter(|near| object.entry(near).is_none()).and_then(|near| key_edit(input, item, entry, near));
+        let fix = is_case
+            .filter(|near| object.entry(near).is_none())
+            .and_then(|near| key_edit(input, item, entry, near));
         findings.push(findings.at(item.key(entry), what, help).fix(fix));
     }
 }
@@ -126,7 +135,9 @@ pub(in crate::policy::lint) fn wrong_type(input: &Input<'_>, findings: &mut Find
         let fits = match field.kind {
             FieldKind::Int32 | FieldKind::Int64 => matches!(value, Value::Int(..)),
             FieldKind::Bool => matches!(value, Value::Bool(_)),
-            FieldKind::Duration | FieldKind::Enum(_) | FieldKind::Text { .. } => matches!(value, Value::Text(_)),
+            FieldKind::Duration | FieldKind::Enum(_) | FieldKind::Text { .. } => {
+                matches!(value, Value::Text(_))
+            }
             FieldKind::Object => matches!(value, Value::Map(_)),
             // Whatever is wrong with it is for `bad-floor-score` to say.
             FieldKind::Decimal => true,
@@ -162,13 +173,16 @@ fn retyped(input: &Input<'_>, item: &Item, field: &Field, entry: &Entry) -> Opti
     let as_it_is = |text: &str| Some(Edit { site: site.clone(), text: text.to_owned() });
     match (field.kind, &entry.node.value) {
         (FieldKind::Int32 | FieldKind::Int64, Value::Text(text)) => {
-            let digits = !text.is_empty() && text.len() <= 10 && text.bytes().all(|byte| byte.is_ascii_digit());
+            let digits =
+                !text.is_empty() && text.len() <= 10 && text.bytes().all(|byte| byte.is_ascii_digit());
             let is_number = digits && (&**text == "0" || !text.starts_with('0'));
-            let is_quoted = [format!("\"{text}\""), format!("'{text}'")].iter().any(|form| form == input.slice(&site));
+            let is_quoted =
+                [format!("\"{text}\""), format!("'{text}'")].iter().any(|form| form == input.slice(&site));
             if is_number && is_quoted { as_it_is(text) } else { None }
         }
         (FieldKind::Bool, Value::Text(text)) => {
-            let is_quoted = [format!("\"{text}\""), format!("'{text}'")].iter().any(|form| form == input.slice(&site));
+            let is_quoted =
+                [format!("\"{text}\""), format!("'{text}'")].iter().any(|form| form == input.slice(&site));
             if is_quoted && matches!(&**text, "true" | "false") { as_it_is(text) } else { None }
         }
         _ => None,
@@ -240,7 +254,9 @@ fn missing(item: &Item, field: &Field, findings: &mut Findings<'_>) {
 /// `crypto-not-empty`.
 pub(in crate::policy::lint) fn crypto_not_empty(input: &Input<'_>, findings: &mut Findings<'_>) {
     for item in input.tenants() {
-        let Some(Value::Map(entries)) = item.get("spec.crypto").map(|entry| &entry.node.value) else { continue };
+        let Some(Value::Map(entries)) = item.get("spec.crypto").map(|entry| &entry.node.value) else {
+            continue;
+        };
         if let Some(first) = entries.first() {
             let path = item.path_of(&format!("spec.crypto.{}", shortened(&first.key)));
             let what = format!("{path} is written, and `crypto` is reserved");

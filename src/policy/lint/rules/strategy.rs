@@ -8,7 +8,10 @@ const CHAIN: &str = "spec.strategy.enableChainMatching";
 const HOT: &str = "spec.strategy.enableTenantHot";
 
 /// `require-chain-without-matching`.
-pub(in crate::policy::lint) fn require_chain_without_matching(input: &Input<'_>, findings: &mut Findings<'_>) {
+pub(in crate::policy::lint) fn require_chain_without_matching(
+    input: &Input<'_>,
+    findings: &mut Findings<'_>,
+) {
     for item in input.policies() {
         let (Some(require), Some(chain)) = (item.get(REQUIRE), item.get(CHAIN)) else { continue };
         if item.boolean(REQUIRE) == Some(true) && item.boolean(CHAIN) == Some(false) {
@@ -28,7 +31,12 @@ pub(in crate::policy::lint) fn zero_timeout_is_no_timeout(input: &Input<'_>, fin
         let Some(entry) = item.get("spec.lookupTimeoutMs") else { continue };
         if item.policy().lookup_timeout_ms == Some(0) {
             let what = "a lookupTimeoutMs of 0 is no deadline, not an immediate one";
-            findings.push(findings.of(item, entry, what, "leave it out for no deadline, or write milliseconds above 0"));
+            findings.push(findings.of(
+                item,
+                entry,
+                what,
+                "leave it out for no deadline, or write milliseconds above 0",
+            ));
         }
     }
 }
@@ -39,7 +47,8 @@ pub(in crate::policy::lint) fn chain_off_affinity_on(input: &Input<'_>, findings
         let Some(chain) = item.get(CHAIN) else { continue };
         if item.policy().enable_chain_matching == Some(false) && item.effective().affinity_routing.value {
             let what = "callers that send only a chain get NO_HINT, never the affinity replica that other callers get";
-            let help = "write `affinityRouting: Disabled` where no caller is to have affinity, or match chains";
+            let help =
+                "write `affinityRouting: Disabled` where no caller is to have affinity, or match chains";
             let mut finding = findings.of(item, chain, what, help);
             if let Some(affinity) = item.get("spec.affinityRouting") {
                 finding = finding.related(item.site(affinity), "affinity is on");

@@ -58,7 +58,8 @@ pub(in crate::policy::lint) fn bad_duration(input: &Input<'_>, findings: &mut Fi
         if error.is_none() && text.len() <= MAX_DURATION {
             continue;
         }
-        let why = error.map_or_else(|| format!("`{}` is too long", shortened(text)), |error| error.to_string());
+        let why =
+            error.map_or_else(|| format!("`{}` is too long", shortened(text)), |error| error.to_string());
         let (why, help) = why.split_once("; ").unwrap_or((&why, "write one as in `30m` or `1h30m`"));
         let what = format!("{} is no duration: {why}", item.path_of(field.path));
         findings.push(findings.of(item, entry, what, help));
@@ -121,7 +122,9 @@ fn is_default(field: &Field, value: &Value, default: &str) -> bool {
     match (field.kind, value) {
         (FieldKind::Int32 | FieldKind::Int64, Value::Int(value, _)) => default.parse() == Ok(*value),
         (FieldKind::Bool, Value::Bool(value)) => default.parse() == Ok(*value),
-        (FieldKind::Decimal, Value::Text(text)) => decimal(text).is_some_and(|score| Some(score) == decimal(default)),
+        (FieldKind::Decimal, Value::Text(text)) => {
+            decimal(text).is_some_and(|score| Some(score) == decimal(default))
+        }
         (_, Value::Text(text)) => &**text == default,
         _ => false,
     }
