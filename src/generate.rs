@@ -9,7 +9,9 @@ use clap_mangen::Man;
 
 use crate::cmd::{Exit, definition};
 use crate::policy::crd::definitions;
-use crate::render::{exit_status_page, gates_page, json_output_page, reason_codes_page, reason_codes_table};
+use crate::render::{
+    exit_status_page, gates_page, json_output_page, lint_rules_page, reason_codes_page, reason_codes_table,
+};
 
 const SHELLS: [Shell; 5] = [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::PowerShell, Shell::Elvish];
 
@@ -18,6 +20,7 @@ pub fn files() -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
     let mut files: Vec<(PathBuf, Vec<u8>)> = vec![
         ("docs/reason-codes.md".into(), reason_codes_page().into_bytes()),
         ("docs/gates.md".into(), gates_page().into_bytes()),
+        ("docs/lint-rules.md".into(), lint_rules_page().into_bytes()),
         ("docs/json-output.md".into(), json_output_page().into_bytes()),
         ("docs/exit-status.md".into(), exit_status_page(exit_rows()).into_bytes()),
     ];

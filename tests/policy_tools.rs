@@ -220,7 +220,9 @@ fn offline_commands_name_file_and_line() {
 #[test]
 fn what_cannot_be_done_is_said() {
     fails(&["policy"], 2, &["no command"]);
-    fails(&["policy", "show"], 2, &["PATH"]);
+    fails(&["policy", "show"], 2, &["PATH", "`icache policy show --help`"]);
+    fails(&["policy", "show", BEFORE, "--namespace", ""], 2, &["--namespace"]);
+    fails(&["policy", "diff", "-", "-"], 2, &["standard input"]);
     fails(&["policy", "show", "no/such/file"], 2, &["`no/such/file`", "no such file"]);
     fails(&["policy", "show", BEFORE, "--admin-url", "http://127.0.0.1:1"], 2, &["--admin-url"]);
     fails(&["policy", "show", "--admin-url", "ftp://x"], 2, &["`ftp://x`", "http://HOST:PORT"]);

@@ -8,7 +8,6 @@ mod json_schema;
 pub mod lint;
 mod load;
 mod object_schema;
-mod paths;
 mod resolve;
 mod scalar;
 mod schema;
@@ -20,7 +19,6 @@ pub use diff::{Change, KnobDiff, NamespaceDiff, POLICY_DIFF_VERSION, PolicyDiff,
 pub use fields::API_VERSION;
 pub use json_schema::json_schema;
 pub use load::{LoadedPolicies, PolicyError, PolicyProblem, load_policies, load_sources};
-pub use paths::{FileError, MAX_FOLDER_DEPTH, POLICY_ENDINGS, policy_paths, read_policies};
 pub use resolve::{Defaults, TenantPolicy, default_ranker, resolve, resolve_from};
 pub use schema::decimal;
 pub use source::{MAX_POLICY_BYTES, Place, SourceText, Span};
