@@ -94,6 +94,12 @@ _icache() {
             icache__subcmd__help__subcmd__policy,diff)
                 cmd="icache__subcmd__help__subcmd__policy__subcmd__diff"
                 ;;
+            icache__subcmd__help__subcmd__policy,lint)
+                cmd="icache__subcmd__help__subcmd__policy__subcmd__lint"
+                ;;
+            icache__subcmd__help__subcmd__policy,rules)
+                cmd="icache__subcmd__help__subcmd__policy__subcmd__rules"
+                ;;
             icache__subcmd__help__subcmd__policy,schema)
                 cmd="icache__subcmd__help__subcmd__policy__subcmd__schema"
                 ;;
@@ -112,6 +118,12 @@ _icache() {
             icache__subcmd__policy,help)
                 cmd="icache__subcmd__policy__subcmd__help"
                 ;;
+            icache__subcmd__policy,lint)
+                cmd="icache__subcmd__policy__subcmd__lint"
+                ;;
+            icache__subcmd__policy,rules)
+                cmd="icache__subcmd__policy__subcmd__rules"
+                ;;
             icache__subcmd__policy,schema)
                 cmd="icache__subcmd__policy__subcmd__schema"
                 ;;
@@ -129,6 +141,12 @@ _icache() {
                 ;;
             icache__subcmd__policy__subcmd__help,help)
                 cmd="icache__subcmd__policy__subcmd__help__subcmd__help"
+                ;;
+            icache__subcmd__policy__subcmd__help,lint)
+                cmd="icache__subcmd__policy__subcmd__help__subcmd__lint"
+                ;;
+            icache__subcmd__policy__subcmd__help,rules)
+                cmd="icache__subcmd__policy__subcmd__help__subcmd__rules"
                 ;;
             icache__subcmd__policy__subcmd__help,schema)
                 cmd="icache__subcmd__policy__subcmd__help__subcmd__schema"
@@ -408,7 +426,7 @@ _icache() {
             return 0
             ;;
         icache__subcmd__help__subcmd__policy)
-            opts="show diff simulate crd schema"
+            opts="lint rules show diff simulate crd schema"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -436,6 +454,34 @@ _icache() {
             return 0
             ;;
         icache__subcmd__help__subcmd__policy__subcmd__diff)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        icache__subcmd__help__subcmd__policy__subcmd__lint)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        icache__subcmd__help__subcmd__policy__subcmd__rules)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -680,7 +726,7 @@ _icache() {
             return 0
             ;;
         icache__subcmd__policy)
-            opts="-h -V --color --help --version show diff simulate crd schema help"
+            opts="-h -V --color --help --version lint rules show diff simulate crd schema help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -750,7 +796,7 @@ _icache() {
             return 0
             ;;
         icache__subcmd__policy__subcmd__help)
-            opts="show diff simulate crd schema help"
+            opts="lint rules show diff simulate crd schema help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -805,6 +851,34 @@ _icache() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        icache__subcmd__policy__subcmd__help__subcmd__lint)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        icache__subcmd__policy__subcmd__help__subcmd__rules)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         icache__subcmd__policy__subcmd__help__subcmd__schema)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -840,6 +914,74 @@ _icache() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        icache__subcmd__policy__subcmd__lint)
+            opts="-h -V --format --fix --deny --allow --namespace --block-size --sweep-interval --color --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "text json sarif github junit" -- "${cur}"))
+                    return 0
+                    ;;
+                --deny)
+                    COMPREPLY=($(compgen -W "warnings" -- "${cur}"))
+                    return 0
+                    ;;
+                --allow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --namespace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --block-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sweep-interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        icache__subcmd__policy__subcmd__rules)
+            opts="-o -h -V --output --color --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "table json jsonl" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json jsonl" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

@@ -27,7 +27,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
             cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
             cand replay 'Replay captures in process: what was answered, why, and whether it is what was recorded'
-            cand policy 'Show, compare and try out policies'
+            cand policy 'Check, show, compare and try out policies'
             cand state 'Show the replicas'' statistics and the size of the index'
             cand report 'Report what a replica holds, and its statistics'
             cand event 'Publish a cache event: an eviction, a clearing, a sign of life'
@@ -131,12 +131,37 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
             cand -V 'Print version'
             cand --version 'Print version'
+            cand lint 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
+            cand rules 'Explain a rule of `icache policy lint`; without a name, list them all'
             cand show 'Show the effective policy of each namespace: every knob with its value and where it comes from'
             cand diff 'Compare two sets of policies in effect, not in text'
             cand simulate 'Replay captures under several policies, and compare the answers side by side'
             cand crd 'Print the CustomResourceDefinitions of CachePolicy and CacheTenant, for `kubectl apply`'
             cand schema 'Print the JSON Schema (2020-12) of CachePolicy and CacheTenant, for editors'
             cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'icache;policy;lint'= {
+            cand --format 'Form of the findings'
+            cand --deny 'End with status 1 on these findings too'
+            cand --allow 'Leave out what this rule finds (repeatable; also separated by commas)'
+            cand --namespace 'Namespace of objects that name none'
+            cand --block-size 'Tokens in a block of the engines'
+            cand --sweep-interval 'Interval between two sweeps of the server'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand --fix 'Write the fixes that are safe into the files; of standard input, print the fixed text'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;policy;rules'= {
+            cand -o 'Form of the page'
+            cand --output 'Form of the page'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
         }
         &'icache;policy;show'= {
             cand --admin-url 'Ask a running server for what is in force, at its admin port'
@@ -189,12 +214,18 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand --version 'Print version'
         }
         &'icache;policy;help'= {
+            cand lint 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
+            cand rules 'Explain a rule of `icache policy lint`; without a name, list them all'
             cand show 'Show the effective policy of each namespace: every knob with its value and where it comes from'
             cand diff 'Compare two sets of policies in effect, not in text'
             cand simulate 'Replay captures under several policies, and compare the answers side by side'
             cand crd 'Print the CustomResourceDefinitions of CachePolicy and CacheTenant, for `kubectl apply`'
             cand schema 'Print the JSON Schema (2020-12) of CachePolicy and CacheTenant, for editors'
             cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'icache;policy;help;lint'= {
+        }
+        &'icache;policy;help;rules'= {
         }
         &'icache;policy;help;show'= {
         }
@@ -303,7 +334,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
             cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
             cand replay 'Replay captures in process: what was answered, why, and whether it is what was recorded'
-            cand policy 'Show, compare and try out policies'
+            cand policy 'Check, show, compare and try out policies'
             cand state 'Show the replicas'' statistics and the size of the index'
             cand report 'Report what a replica holds, and its statistics'
             cand event 'Publish a cache event: an eviction, a clearing, a sign of life'
@@ -321,11 +352,17 @@ set edit:completion:arg-completer[icache] = {|@words|
         &'icache;help;replay'= {
         }
         &'icache;help;policy'= {
+            cand lint 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
+            cand rules 'Explain a rule of `icache policy lint`; without a name, list them all'
             cand show 'Show the effective policy of each namespace: every knob with its value and where it comes from'
             cand diff 'Compare two sets of policies in effect, not in text'
             cand simulate 'Replay captures under several policies, and compare the answers side by side'
             cand crd 'Print the CustomResourceDefinitions of CachePolicy and CacheTenant, for `kubectl apply`'
             cand schema 'Print the JSON Schema (2020-12) of CachePolicy and CacheTenant, for editors'
+        }
+        &'icache;help;policy;lint'= {
+        }
+        &'icache;help;policy;rules'= {
         }
         &'icache;help;policy;show'= {
         }
