@@ -1,12 +1,14 @@
 //! Policies: what operators write, and what it comes to for each tenant.
 
 mod document;
-mod fields;
+pub mod fields;
 mod resolve;
 mod schema;
 mod store;
+mod take;
 
 pub use document::MAX_POLICY_BYTES;
+pub use fields::API_VERSION;
 pub use resolve::{Defaults, TenantPolicy, default_ranker, resolve};
-pub use schema::{API_VERSION, LoadedPolicies, PolicyError, load_policies};
+pub use schema::{LoadedPolicies, PolicyError, load_policies};
 pub use store::{PolicySet, PolicyStore};

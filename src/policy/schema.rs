@@ -6,33 +6,11 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::document::{Node, Value, parse_documents};
-use super::fields::Fields;
+use super::fields::{API_VERSION, CLUSTER_METADATA, DEFAULT_NAMESPACE};
 use super::resolve::{Defaults, TenantPolicy, resolve};
 use super::store::PolicySet;
+use super::take::Fields;
 use crate::model::{Eviction, PROBE_TENANT, Source, Sourced, TenantId};
-
-/// Group and version of both kinds.
-pub const API_VERSION: &str = "inferencecache.io/v1alpha1";
-
-/// The namespace of an object that names none.
-const DEFAULT_NAMESPACE: &str = "default";
-
-/// Fields that the cluster keeps in `metadata` beside name and namespace.
-const METADATA: [&str; 13] = [
-    "annotations",
-    "creationTimestamp",
-    "deletionGracePeriodSeconds",
-    "deletionTimestamp",
-    "finalizers",
-    "generateName",
-    "generation",
-    "labels",
-    "managedFields",
-    "ownerReferences",
-    "resourceVersion",
-    "selfLink",
-    "uid",
-];
 
 /// Why policy documents cannot be used: the first thing that is wrong with them.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -232,7 +210,7 @@ fn metadata(object: &mut Fields<'_>) -> Result<(String, String), PolicyError> {
         Some((_, namespace)) if !namespace.is_empty() => namespace,
         _ => DEFAULT_NAMESPACE.to_owned(),
     };
-    for field in METADATA {
+    for field in CLUSTER_METADATA {
         metadata.take(field);
     }
     metadata.finish()?;
