@@ -39,6 +39,10 @@ pub struct LoadedPolicies {
     pub policies: usize,
     /// CacheTenants in force.
     pub tenants: usize,
+    /// What the CachePolicy in force is called, by namespace.
+    pub policy_objects: BTreeMap<String, Arc<str>>,
+    /// What the CacheTenant in force is called, by tenantID.
+    pub tenant_objects: BTreeMap<String, Arc<str>>,
     /// Objects that have no effect because another one comes first, each as a sentence.
     pub inert: Vec<String>,
     /// Objects of other kinds, passed over.
@@ -50,11 +54,24 @@ pub struct LoadedPolicies {
 /// `name` stands for the text in errors and sources. Of several policies for one namespace the one whose name sorts
 /// first by bytes counts; of several tenants with one tenantID the first by namespace, then name.
 pub fn load_policies(name: &str, text: &str, defaults: &Defaults) -> Result<LoadedPolicies, PolicyError> {
-    let mut objects = Objects::default();
-    for document in parse_documents(name, text)? {
-        objects.read(name, "", document)?;
-    }
-    Ok(objects.resolve(defaults))
+    load_texts([(name, text)], DEFAULT_NAMESPACE, defaults).map_err(|mut errors| errors.swap_remove(0))
+}
+
+/// Reads several texts, each with its name, as one set; `namespace` is that of objects which name none.
+///
+/// The error is not empty: the first problem of each text that has one.
+pub(super) fn load_texts<'a>(
+    texts: impl IntoIterator<Item = (&'a str, &'a str)>,
+    namespace: &str,
+    defaults: &Defaults,
+) -> Result<LoadedPolicies, Vec<PolicyError>> {
+    let mut objects = Objects { namespace: namespace.to_owned(), ..Objects::default() };
+    let read_text = |objects: &mut Objects, name, text| {
+        parse_documents(name, text)?.into_iter().try_for_each(|document| objects.read(name, "", document))
+    };
+    let errors: Vec<PolicyError> =
+        texts.into_iter().filter_map(|(name, text)| read_text(&mut objects, name, text).err()).collect();
+    if errors.is_empty() { Ok(objects.resolve(defaults)) } else { Err(errors) }
 }
 
 /// An object and how it is called.
@@ -74,6 +91,8 @@ struct TenantSpec {
 
 #[derive(Debug, Default)]
 struct Objects {
+    /// Of objects that name none.
+    namespace: String,
     policies: Vec<Named<TenantPolicy>>,
     tenants: Vec<Named<TenantSpec>>,
     other_kinds: u64,
@@ -108,7 +127,7 @@ impl Objects {
                 return Err(object.wrong("apiVersion", line, &format!("is missing; write `{API_VERSION}`")));
             }
         }
-        let key = metadata(&mut object)?;
+        let key = metadata(&mut object, &self.namespace)?;
         let source = Arc::from(format!("{kind} {}/{} ({name}:{})", key.0, key.1, object.line));
         if kind == "CachePolicy" {
             let spec = policy_spec(&mut object)?;
@@ -186,6 +205,14 @@ impl Objects {
             set,
             policies: policies.len(),
             tenants: tenants.len(),
+            policy_objects: policies
+                .iter()
+                .map(|(id, it)| ((*id).to_owned(), Arc::clone(&it.source)))
+                .collect(),
+            tenant_objects: tenants
+                .iter()
+                .map(|(id, it)| ((*id).to_owned(), Arc::clone(&it.source)))
+                .collect(),
             inert,
             other_kinds: self.other_kinds,
         }
@@ -193,7 +220,7 @@ impl Objects {
 }
 
 /// Namespace and name.
-fn metadata(object: &mut Fields<'_>) -> Result<(String, String), PolicyError> {
+fn metadata(object: &mut Fields<'_>, default_namespace: &str) -> Result<(String, String), PolicyError> {
     let Some(mut metadata) = object.object("metadata")? else {
         return Err(object.wrong(
             "metadata",
@@ -208,7 +235,7 @@ fn metadata(object: &mut Fields<'_>) -> Result<(String, String), PolicyError> {
     };
     let namespace = match metadata.text("namespace")? {
         Some((_, namespace)) if !namespace.is_empty() => namespace,
-        _ => DEFAULT_NAMESPACE.to_owned(),
+        _ => default_namespace.to_owned(),
     };
     for field in CLUSTER_METADATA {
         metadata.take(field);
