@@ -78,7 +78,7 @@ fn script(steps: &[Step], ports: &[(&str, String)]) -> String {
             command = command.replace(written, free);
         }
         if command.starts_with("icache serve") {
-            for (flag, (_, free)) in ["--grpc-addr", "--http-addr"].into_iter().zip(ports) {
+            for (flag, (_, free)) in ["--grpc-addr", "--http-addr", "--admin-addr"].into_iter().zip(ports) {
                 command =
                     command.replacen("icache serve", &format!("icache serve {flag} 127.0.0.1:{free}"), 1);
             }

@@ -3,10 +3,7 @@
 use std::path::PathBuf;
 
 use super::super::UsageError;
-use crate::policy::{Defaults, LoadedFiles, PolicyFiles};
-
-/// Problems that an error names; the rest are counted.
-const MAX_PROBLEMS: usize = 20;
+use crate::policy::{Defaults, LoadedFiles, PolicyFiles, PolicyProblem};
 
 /// Flags of policy files.
 #[derive(Debug, clap::Args)]
@@ -31,16 +28,7 @@ impl PolicyArgs {
             namespace: self.namespace.clone(),
             defaults: defaults.clone(),
         };
-        let found = LoadedFiles::load(files).map_err(|problems| {
-            let mut what = "the policies cannot be used".to_owned();
-            for problem in problems.iter().take(MAX_PROBLEMS) {
-                what.push_str(&format!("\n  {problem}"));
-            }
-            if problems.len() > MAX_PROBLEMS {
-                what.push_str(&format!("\n  and {} more", problems.len() - MAX_PROBLEMS));
-            }
-            UsageError::new(what, "correct them, and start again; `icache policy lint` says more")
-        })?;
+        let found = LoadedFiles::load(files).map_err(|problems| unusable(&problems))?;
         let loaded = &found.loaded;
         tracing::info!(
             policies = loaded.policies,
@@ -53,4 +41,22 @@ impl PolicyArgs {
         }
         Ok(Some(found))
     }
+}
+
+/// The first problem is the error; where there are more, the log has all of them.
+fn unusable(problems: &[PolicyProblem]) -> UsageError {
+    let Some((first, others)) = problems.split_first() else {
+        return UsageError::new("the policies cannot be used", "check the paths given with `--policy`");
+    };
+    if !others.is_empty() {
+        for problem in problems {
+            tracing::error!("{problem}");
+        }
+    }
+    let more = match others.len() {
+        0 => String::new(),
+        more => format!(" (and {more} more, which the log names)"),
+    };
+    let what = format!("the policies cannot be used: {first}{more}");
+    UsageError::new(what, "correct the files, and start again")
 }
