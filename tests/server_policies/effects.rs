@@ -19,7 +19,7 @@ async fn a_change_is_in_force_for_the_next_lookup() {
         (r#""affinityRouting": false, "routingFloorScore": 1e9"#.to_owned(), HIDDEN),
         (r#""affinityRouting": false, "routingFloorScore": 0"#.to_owned(), MATCH),
         (r#""affinityRouting": true, "minimumMatchedTokens": 101"#.to_owned(), "AFFINITY_HINT"),
-        (r#""strategy": {"requireChain": true}"#.to_owned(), HIDDEN),
+        (r#""strategy": {"requireChain": true}"#.to_owned(), "POLICY_REQUIRES_CHAIN"),
         (r#""strategy": {"requireChain": false}"#.to_owned(), MATCH),
     ] {
         served.push(&pushed(&fields)).await;

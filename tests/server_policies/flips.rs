@@ -14,9 +14,9 @@ const LOOKERS: usize = 3;
 
 /// Each writes every field that this lookup depends on, so that a mixture shows: r1's entry is ten minutes old, and
 /// the two differ in its visibility and in what is answered without it.
-const ALL_MATCH: &str = "evictionTTL: 1h, minimumMatchedTokens: 1, minimumPrefixTokens: 1, routingFloorScore: \"0\", \
+const ALL_MATCH: &str = "evictionTTL: 1h, minimumMatchedTokens: 1, minimumPrefixTokens: 0, routingFloorScore: \"0\", \
      affinityRouting: Disabled, strategy: {enableTenantHot: true, requireChain: false, enableChainMatching: true}";
-const ALL_AFFINITY: &str = "evictionTTL: 1m, minimumMatchedTokens: 2, minimumPrefixTokens: 2, routingFloorScore: \"1\", \
+const ALL_AFFINITY: &str = "evictionTTL: 1m, minimumMatchedTokens: 2, minimumPrefixTokens: 0, routingFloorScore: \"1\", \
      affinityRouting: Enabled, strategy: {enableTenantHot: false, requireChain: false, enableChainMatching: true}";
 
 const ANSWERS: [&str; 2] = [MATCH, "AFFINITY_HINT"];

@@ -101,11 +101,11 @@ async fn a_pushed_policy_wins_over_a_files_while_it_is_there() {
     );
 
     // The file changes underneath: what it says of other fields is not mixed in.
-    replace(&path, &(policy("shows", "minimumMatchedTokens: 0, minimumPrefixTokens: 9") + &quota(4)));
+    replace(&path, &(policy("shows", "minimumMatchedTokens: 0, eviction: LFU") + &quota(4)));
     let quota_now = || async { served.knob("quota.maxIndexEntries").await.0 };
     server_support::until(quota_now, |most| *most == 4).await;
     assert_eq!(served.reason("p").await, HIDDEN);
-    assert_eq!(served.knob("minimumPrefixTokens").await, (0.into(), "default".to_owned()));
+    assert_eq!(served.knob("eviction").await, ("LRU".into(), "default".to_owned()));
 
     // An invalid file does not stand in the way of a push.
     fs::write(&path, "kind: [").unwrap();
