@@ -219,7 +219,7 @@ fn a_wrong_spec_is_an_error_that_names_field_and_line() {
         ("spek: {}", "unknown field `spek`; did you mean `spec`?"),
     ] {
         let found = load(&policy(spec)).expect_err(spec);
-        assert_eq!(found.to_string(), format!("p.yaml:4: {error}"), "{spec}");
+        assert_eq!(found.to_string(), format!("p.yaml:4:{error}"), "{spec}");
     }
 }
 

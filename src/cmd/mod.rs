@@ -12,6 +12,7 @@ mod input;
 mod lookup;
 mod man;
 mod offline;
+mod policy;
 mod replay;
 mod report;
 mod request;
@@ -59,6 +60,7 @@ enum Command {
     Lookup(Box<lookup::Args>),
     Explain(explain::Args),
     Replay(replay::Args),
+    Policy(policy::Args),
     State(state::Args),
     Report(Box<report::Args>),
     Event(event::Args),
@@ -77,6 +79,7 @@ impl Command {
             Self::Lookup(args) => lookup::run(args, printer),
             Self::Explain(args) => explain::run(args, printer),
             Self::Replay(args) => replay::run(args, printer),
+            Self::Policy(args) => policy::run(args, printer),
             Self::State(args) => state::run(args, printer),
             Self::Report(args) => report::run(args, printer),
             Self::Event(args) => event::run(args, printer),

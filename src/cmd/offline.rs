@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::Args;
 
 use super::error::{CommandError, UsageError};
-use super::input;
+use super::policy::{PolicyInput, refused_policy};
 use crate::capture::{Body, CaptureError, ReadOptions, Reader};
 use crate::contract::{LookupRouteRequest, decode_request};
 use crate::explanation::{Explanation, explanation};
@@ -27,8 +27,8 @@ pub struct OfflineArgs {
     /// The same with the built-in capture of four engines; without a request, its last recorded one
     #[arg(long)]
     demo: bool,
-    /// Policies (YAML) to look up under, in place of the captured ones
-    #[arg(long, value_name = "FILE")]
+    /// Policies to look up under, in place of the captured ones: a YAML or JSON file, or a folder of them
+    #[arg(long, value_name = "PATH")]
     policy: Option<String>,
 }
 
@@ -59,10 +59,7 @@ impl OfflineArgs {
 
     /// Replays the capture and looks up at its last instant; `None` asks what the demo's last lookup asked.
     pub fn explain(&self, request: Option<LookupRouteRequest>) -> Result<Replayed, CommandError> {
-        let policy = match &self.policy {
-            Some(path) => Some((path.clone(), input::text(path)?)),
-            None => None,
-        };
+        let policy = self.policy.as_deref().map(PolicyInput::in_place).transpose()?;
         let options = ReplayOptions { policy, ..ReplayOptions::default() };
         match &self.capture {
             None => {
@@ -129,8 +126,6 @@ pub fn unusable(error: CaptureError) -> UsageError {
 fn refused(error: ReplayError) -> UsageError {
     match error {
         ReplayError::Capture(error) => unusable(error),
-        ReplayError::Policy(error) => {
-            UsageError::new(error.to_string(), "correct the policy documents, and try again")
-        }
+        ReplayError::Policy(error) => refused_policy(&error),
     }
 }

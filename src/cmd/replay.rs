@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::UsageError;
 use super::exit::Exit;
+use super::policy::{PolicyInput, refused_policy};
 use super::{CommandError, Outcome};
 use crate::capture::{CaptureError, ReadOptions, Reader, looks_like_capture};
 use crate::engine::MAX_PAYLOAD_BYTES;
@@ -25,9 +26,9 @@ pub struct Args {
     /// Mismatches shown in full
     #[arg(long, default_value_t = 10, value_name = "N", requires = "check")]
     mismatches: usize,
-    /// Policies that hold in place of the captured ones (CachePolicy and CacheTenant, YAML)
-    #[arg(long, value_name = "FILE")]
-    policy: Option<PathBuf>,
+    /// Policies that hold in place of the captured ones: a YAML or JSON file, or a folder of them
+    #[arg(long, value_name = "PATH")]
+    policy: Option<String>,
     /// Pass over and count lines that cannot be used
     #[arg(long)]
     skip_bad: bool,
@@ -78,15 +79,7 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
 
 impl Args {
     fn options(&self) -> Result<ReplayOptions, CommandError> {
-        let policy = match &self.policy {
-            Some(path) => {
-                let name = path.display().to_string();
-                let text =
-                    std::fs::read_to_string(path).map_err(|error| UsageError::unreadable(&name, &error))?;
-                Some((name, text))
-            }
-            None => None,
-        };
+        let policy = self.policy.as_deref().map(PolicyInput::in_place).transpose()?;
         Ok(ReplayOptions {
             policy,
             check: self.check,
@@ -151,7 +144,7 @@ impl Args {
 }
 
 /// A file that cannot be replayed, and what to do about it.
-fn unusable(error: impl Into<ReplayError>) -> UsageError {
+pub fn unusable(error: impl Into<ReplayError>) -> UsageError {
     let error = error.into();
     let advice = match &error {
         ReplayError::Capture(CaptureError::Io { .. }) => "check that the file is there and may be read",
@@ -162,7 +155,7 @@ fn unusable(error: impl Into<ReplayError>) -> UsageError {
         ReplayError::Capture(CaptureError::Line { .. }) => {
             "repair the line, or pass over such lines with `--skip-bad`"
         }
-        ReplayError::Policy(_) => "repair the policy, or give another one with `--policy FILE`",
+        ReplayError::Policy(error) => return refused_policy(error),
     };
     UsageError::new(error.to_string(), advice)
 }

@@ -1,4 +1,4 @@
-//! Policy files: what lies at the paths that an operator named, read as one set.
+//! Policy files of a server: what lies at the paths that an operator named, read as one set.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -6,43 +6,52 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use super::document::MAX_POLICY_BYTES;
+use super::load::{LoadedPolicies, PolicyProblem, load_sources};
+use super::paths::policy_paths;
 use super::resolve::Defaults;
-use super::schema::{LoadedPolicies, PolicyError, load_texts};
+use super::source::{MAX_POLICY_BYTES, Place, SourceText};
 
 /// Bytes of all files of a set together at most.
 pub const MAX_SET_BYTES: usize = 32 << 20;
 /// Files of a set at most.
 pub const MAX_SET_FILES: usize = 10_000;
-/// Levels of folders that are looked into below a folder named; a circle of links ends here.
-pub const MAX_FOLDER_DEPTH: usize = 8;
-
-/// Endings of files in a folder that are read.
-const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
 
 /// Something that is wrong with a set of policy files.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PolicyProblem {
+pub struct FileProblem {
     /// The file or folder.
     pub file: String,
-    /// Line, from 1; `None` where the file cannot be read at all.
-    pub line: Option<u64>,
+    /// Where in it; `None` where it cannot be read at all.
+    pub place: Option<Place>,
     /// What is wrong, and what to write instead.
     pub what: String,
 }
 
-impl fmt::Display for PolicyProblem {
+impl FileProblem {
+    fn of(path: &Path, what: impl Into<String>) -> Self {
+        Self { file: path.display().to_string(), place: None, what: what.into() }
+    }
+
+    /// What cannot be read, in the system's words without its number.
+    fn unreadable(path: &Path, error: &io::Error) -> Self {
+        let text = error.to_string();
+        let text = text.split(" (os error").next().unwrap_or_default().to_lowercase();
+        Self::of(path, format!("cannot be read: {text}"))
+    }
+}
+
+impl fmt::Display for FileProblem {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(out, "{}:{line}: {}", self.file, self.what),
+        match self.place {
+            Some(Place { line, column }) => write!(out, "{}:{line}:{column}: {}", self.file, self.what),
             None => write!(out, "{}: {}", self.file, self.what),
         }
     }
 }
 
-impl From<PolicyError> for PolicyProblem {
-    fn from(error: PolicyError) -> Self {
-        Self { file: error.name, line: Some(error.line), what: error.what }
+impl From<PolicyProblem> for FileProblem {
+    fn from(problem: PolicyProblem) -> Self {
+        Self { file: problem.name, place: Some(problem.place), what: problem.what }
     }
 }
 
@@ -57,16 +66,20 @@ pub struct PolicyFiles {
     pub defaults: Defaults,
 }
 
-/// The texts of a set, each with the name of its file.
+/// What the files of a set hold, each with its name.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct PolicyTexts(Vec<(String, String)>);
+pub struct PolicyTexts(Vec<(String, Vec<u8>)>);
 
 impl PolicyFiles {
     /// What the texts come to.
-    pub fn load(&self, texts: &PolicyTexts) -> Result<LoadedPolicies, Vec<PolicyProblem>> {
-        let named = texts.0.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-        load_texts(named, &self.namespace, &self.defaults)
-            .map_err(|errors| errors.into_iter().map(PolicyProblem::from).collect())
+    pub fn load(&self, texts: &PolicyTexts) -> Result<LoadedPolicies, Vec<FileProblem>> {
+        let sources = texts
+            .0
+            .iter()
+            .map(|(name, bytes)| SourceText::from_bytes(name.as_str(), bytes.clone()))
+            .collect();
+        load_sources(sources, Some(&self.namespace), &self.defaults)
+            .map_err(|error| error.problems().map(FileProblem::from).collect())
     }
 }
 
@@ -83,7 +96,7 @@ pub struct LoadedFiles {
 
 impl LoadedFiles {
     /// Reads and loads what lies at the paths of `files`.
-    pub fn load(files: PolicyFiles) -> Result<Self, Vec<PolicyProblem>> {
+    pub fn load(files: PolicyFiles) -> Result<Self, Vec<FileProblem>> {
         let texts = read_paths(&files.paths)?;
         let loaded = files.load(&texts)?;
         Ok(Self { files, texts, loaded })
@@ -95,23 +108,23 @@ pub fn load_paths(
     paths: &[PathBuf],
     namespace: &str,
     defaults: &Defaults,
-) -> Result<LoadedPolicies, Vec<PolicyProblem>> {
+) -> Result<LoadedPolicies, Vec<FileProblem>> {
     let files =
         PolicyFiles { paths: paths.to_vec(), namespace: namespace.to_owned(), defaults: defaults.clone() };
     LoadedFiles::load(files).map(|found| found.loaded)
 }
 
-/// Reads every policy file at `paths`: files whatever they are called, and below folders those that end in `.yaml`,
-/// `.yml` or `.json`. A name in a folder that begins with a dot is passed over: the folders behind the links of a
-/// mounted ConfigMap, and what editors leave beside a file. A file that is reached twice is read once.
-pub fn read_paths(paths: &[PathBuf]) -> Result<PolicyTexts, Vec<PolicyProblem>> {
+/// Reads every file that `paths` stand for, see [`policy_paths`]; one that is reached twice is read once.
+///
+/// The error is not empty.
+pub fn read_paths(paths: &[PathBuf]) -> Result<PolicyTexts, Vec<FileProblem>> {
     let mut reading = Reading::default();
     for path in paths {
-        match fs::metadata(path) {
-            Err(error) => reading.refuse(path, unreadable(&error)),
-            Ok(kind) if kind.is_dir() => reading.read_folder(path, 0),
-            Ok(kind) if kind.is_file() => reading.read_file(path),
-            Ok(_) => reading.refuse(path, "is neither a file nor a folder; name one of them".to_owned()),
+        match policy_paths(path) {
+            Ok(files) => files.iter().for_each(|file| reading.read(file)),
+            Err(error) => {
+                reading.problems.push(FileProblem::unreadable(Path::new(&error.name), &error.error))
+            }
         }
     }
     if reading.problems.is_empty() { Ok(PolicyTexts(reading.texts)) } else { Err(reading.problems) }
@@ -119,95 +132,53 @@ pub fn read_paths(paths: &[PathBuf]) -> Result<PolicyTexts, Vec<PolicyProblem>> 
 
 #[derive(Default)]
 struct Reading {
-    texts: Vec<(String, String)>,
-    problems: Vec<PolicyProblem>,
+    texts: Vec<(String, Vec<u8>)>,
+    problems: Vec<FileProblem>,
     seen: HashSet<PathBuf>,
     bytes: usize,
 }
 
 impl Reading {
-    fn refuse(&mut self, path: &Path, what: String) {
-        self.problems.push(PolicyProblem { file: path.display().to_string(), line: None, what });
-    }
-
-    /// Reads what lies in a folder, in the order of names.
-    fn read_folder(&mut self, folder: &Path, depth: usize) {
-        if depth > MAX_FOLDER_DEPTH {
-            let what = format!("lies more than {MAX_FOLDER_DEPTH} folders deep; name it by itself");
-            return self.refuse(folder, what);
-        }
-        let listed = fs::read_dir(folder)
-            .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>());
-        let mut entries = match listed {
-            Ok(entries) => entries,
-            Err(error) => return self.refuse(folder, unreadable(&error)),
-        };
-        entries.retain(|path| !is_hidden(path));
-        entries.sort_unstable();
-        for path in entries {
-            let has_ending =
-                path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known));
-            match fs::metadata(&path) {
-                Ok(kind) if kind.is_dir() => self.read_folder(&path, depth + 1),
-                Ok(kind) if kind.is_file() && has_ending => self.read_file(&path),
-                Err(error) if has_ending => self.refuse(&path, unreadable(&error)),
-                _ => {}
-            }
-        }
-    }
-
-    fn read_file(&mut self, path: &Path) {
+    fn read(&mut self, path: &Path) {
+        // A file that is gone meanwhile is told as one that cannot be read.
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if !self.seen.insert(real) {
             return;
         }
+        match self.bounded(path) {
+            Ok(bytes) => self.texts.push((path.display().to_string(), bytes)),
+            Err(problem) => self.problems.push(problem),
+        }
+    }
+
+    /// The bytes of a file, within the bounds of the set; what is over that of a file is left to whoever reads the text.
+    fn bounded(&mut self, path: &Path) -> Result<Vec<u8>, FileProblem> {
         if self.texts.len() >= MAX_SET_FILES {
-            // Once is enough for all that follow.
-            if self.problems.is_empty() {
-                self.refuse(path, format!("is one too many: at most {MAX_SET_FILES} policy files are read"));
-            }
-            return;
+            return Err(FileProblem::of(
+                path,
+                format!("is one too many: at most {MAX_SET_FILES} files are read"),
+            ));
         }
-        match read_text(path) {
-            Ok(text) => {
-                self.bytes += text.len();
-                if self.bytes > MAX_SET_BYTES {
-                    let what = format!(
-                        "brings the policies to {} bytes, at most {MAX_SET_BYTES} are read",
-                        self.bytes
-                    );
-                    self.bytes -= text.len();
-                    return self.refuse(path, what);
-                }
-                self.texts.push((path.display().to_string(), text));
-            }
-            Err(what) => self.refuse(path, what),
+        let bytes = read_file(path)?;
+        let sum = self.bytes + bytes.len();
+        if sum > MAX_SET_BYTES {
+            let what = format!("brings the policies to {sum} bytes, at most {MAX_SET_BYTES} are read");
+            return Err(FileProblem::of(path, what));
         }
+        self.bytes = sum;
+        Ok(bytes)
     }
 }
 
-/// No more than the limit is read, however large the file is.
-fn read_text(path: &Path) -> Result<String, String> {
+/// A pipe or a device would never end, and says nothing twice.
+fn read_file(path: &Path) -> Result<Vec<u8>, FileProblem> {
+    let unreadable = |error| FileProblem::unreadable(path, &error);
+    if !fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(FileProblem::of(path, "is neither a file nor a folder; name one of them"));
+    }
     let mut bytes = Vec::new();
-    let limit = MAX_POLICY_BYTES as u64;
-    File::open(path)
-        .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
-        .map_err(|error| unreadable(&error))?;
-    if bytes.len() > MAX_POLICY_BYTES {
-        return Err(format!(
-            "is larger than {MAX_POLICY_BYTES} bytes, which is the most that is read of one file"
-        ));
-    }
-    String::from_utf8(bytes).map_err(|_| "is no text in UTF-8; save it as that".to_owned())
-}
-
-fn is_hidden(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
-}
-
-/// The system's words without its number.
-fn unreadable(error: &io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or_default().to_lowercase();
-    format!("cannot be read: {text}")
+    // One byte over the bound is enough to be refused as too large.
+    let most = MAX_POLICY_BYTES as u64 + 1;
+    File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes)).map_err(unreadable)?;
+    Ok(bytes)
 }

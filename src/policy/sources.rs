@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::load::LoadedPolicies;
 use super::push::PushedPolicies;
 use super::resolve::{Defaults, resolve};
-use super::schema::LoadedPolicies;
 use super::store::PolicySet;
 use super::view::{PolicyView, PushedView, view};
 use crate::model::{Source, Sourced, TenantId};
@@ -87,7 +87,7 @@ impl PolicySources {
         let mut inert = self.files.inert.clone();
         let Some(pushed) = &self.pushed else { return inert };
         let comes_first =
-            |object: &Arc<str>, first: Arc<str>| format!("{object} has no effect: {first} comes first");
+            |object: &str, first: Arc<str>| format!("{object} has no effect: {first} comes first");
         inert.extend(pushed.policies.keys().filter_map(|id| {
             Some(comes_first(self.files.policy_objects.get(id)?, pushed.policy_object(id)))
         }));

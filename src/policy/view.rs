@@ -109,6 +109,25 @@ pub struct ReloadView {
     pub problems: Vec<String>,
 }
 
+impl PolicyView {
+    /// What holds for a tenant by objects of its own; `None` where it has none.
+    pub fn written(&self, namespace: &str) -> Option<&[KnobView]> {
+        let own = self.namespaces.iter().find(|own| own.namespace == namespace)?;
+        Some(&own.knobs)
+    }
+
+    /// Leaves out every other tenant; one that has no objects of its own is shown with the defaults.
+    pub fn keep(&mut self, namespace: &str) {
+        let knobs = self.knobs_of(namespace).to_vec();
+        self.namespaces = vec![NamespaceView { namespace: namespace.to_owned(), knobs }];
+    }
+
+    /// What holds for a tenant.
+    pub fn knobs_of(&self, namespace: &str) -> &[KnobView] {
+        self.written(namespace).unwrap_or(&self.default.knobs)
+    }
+}
+
 /// What `set` comes to, and the objects that came to nothing.
 pub fn view(set: &PolicySet, inert: &[String]) -> PolicyView {
     let mut namespaces: Vec<NamespaceView> = set
@@ -173,7 +192,7 @@ mod tests {
         assert_eq!(
             json["namespaces"][0]["knobs"][10],
             serde_json::json!({
-                "name": "quota.maxIndexEntries", "value": 0, "source": "CacheTenant default/t (t.yaml:1)"
+                "name": "quota.maxIndexEntries", "value": 0, "source": "CacheTenant default/t (t.yaml:4)"
             })
         );
         assert_eq!(

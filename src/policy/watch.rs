@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use super::files::{PolicyFiles, PolicyProblem, PolicyTexts, read_paths};
-use super::schema::LoadedPolicies;
+use super::files::{FileProblem, PolicyFiles, PolicyTexts, read_paths};
+use super::load::LoadedPolicies;
 
 /// Time between two readings without a notice.
 const POLL: Duration = Duration::from_secs(1);
@@ -27,10 +27,10 @@ const SETTLE: Duration = Duration::from_millis(50);
 const SETTLE_MAX: Duration = Duration::from_millis(500);
 
 /// What the files come to, or what is wrong with them.
-pub type Reloaded = Result<LoadedPolicies, Vec<PolicyProblem>>;
+pub type Reloaded = Result<LoadedPolicies, Vec<FileProblem>>;
 
 /// What is at the paths at one instant.
-type Found = Result<PolicyTexts, Vec<PolicyProblem>>;
+type Found = Result<PolicyTexts, Vec<FileProblem>>;
 
 /// A watch on policy files; it ends when dropped.
 #[derive(Debug)]

@@ -7,6 +7,7 @@ mod answer;
 mod error;
 mod explanation;
 mod markdown;
+mod policy;
 mod printer;
 mod registry;
 mod replay;
@@ -19,6 +20,7 @@ pub use answer::{AnswerJson, RankedReplicaJson, ack, answer};
 pub use error::{ErrorText, error, warnings};
 pub use explanation::{ExplanationJson, explanation};
 pub use markdown::plain;
+pub use policy::{policies, policy_diff, simulation};
 pub use printer::{ColorWhen, Format, Look, Printer};
 pub use registry::{
     Entry, exit_status_page, gates_page, listing, page, reason_codes_page, reason_codes_table,

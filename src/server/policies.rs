@@ -8,7 +8,7 @@ use super::metrics::Metrics;
 use crate::lookup::Router;
 use crate::model::Timestamp;
 use crate::policy::{
-    LoadedPolicies, PolicyProblem, PolicySet, PolicySources, PolicyView, PushedPolicies, ReloadView, Reloaded,
+    FileProblem, LoadedPolicies, PolicySet, PolicySources, PolicyView, PushedPolicies, ReloadView, Reloaded,
 };
 
 /// Puts policies in force, and tells which are.
@@ -91,7 +91,7 @@ impl Policies {
     }
 }
 
-fn reload(now: Timestamp, problems: &[PolicyProblem]) -> ReloadView {
+fn reload(now: Timestamp, problems: &[FileProblem]) -> ReloadView {
     ReloadView {
         at: rfc3339(now),
         succeeded: problems.is_empty(),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::super::UsageError;
-use crate::policy::{Defaults, LoadedFiles, PolicyFiles, PolicyProblem};
+use crate::policy::{Defaults, FileProblem, LoadedFiles, PolicyFiles};
 
 /// Flags of policy files.
 #[derive(Debug, clap::Args)]
@@ -44,7 +44,7 @@ impl PolicyArgs {
 }
 
 /// The first problem is the error; where there are more, the log has all of them.
-fn unusable(problems: &[PolicyProblem]) -> UsageError {
+fn unusable(problems: &[FileProblem]) -> UsageError {
     let Some((first, others)) = problems.split_first() else {
         return UsageError::new("the policies cannot be used", "check the paths given with `--policy`");
     };
