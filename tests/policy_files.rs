@@ -72,7 +72,7 @@ fn a_folder_gives_its_policy_files_and_nothing_else() {
     assert_eq!(tenants(&loaded), ["a", "b", "c", "d"]);
     assert_eq!((loaded.policies, loaded.other_kinds), (4, 2));
     let source = loaded.set.policy_of("d").minimum_prefix_tokens.source.to_string();
-    assert_eq!(source, format!("CachePolicy d/p ({}:1)", found.path().join("below/deeper/d.yaml").display()));
+    assert_eq!(source, format!("CachePolicy d/p ({}:4)", found.path().join("below/deeper/d.yaml").display()));
 }
 
 #[test]
@@ -80,13 +80,13 @@ fn several_files_are_one_set() {
     let found = folder(&[
         ("1.yaml", &policy("b", "t", 2)),
         ("2.yaml", &policy("a", "t", 1)),
-        ("3", &policy("B", "t", 3)),
+        ("3", &policy("0a", "t", 3)),
     ]);
     let paths = ["1.yaml", "2.yaml", "3"].map(|name| found.path().join(name));
     let loaded = load(&paths).unwrap();
-    assert_eq!(loaded.set.policy_of("t").minimum_prefix_tokens.value, 3, "`B` sorts before `a` and `b`");
+    assert_eq!(loaded.set.policy_of("t").minimum_prefix_tokens.value, 3, "`0a` sorts before `a` and `b`");
     assert_eq!(loaded.inert.len(), 2, "{:?}", loaded.inert);
-    assert!(loaded.inert[0].starts_with("CachePolicy t/a") && loaded.inert[0].contains("CachePolicy t/B"));
+    assert!(loaded.inert[0].starts_with("CachePolicy t/a") && loaded.inert[0].contains("CachePolicy t/0a"));
 }
 
 #[test]

@@ -246,13 +246,13 @@ fn told(set: &PolicySet, tenant: &str) -> String {
     told.map(|knob| knob(policy)).join("; ")
 }
 
-const QUOTA_OF_FILE: &str = "5 CacheTenant ops/a (p.yaml:11)";
+const QUOTA_OF_FILE: &str = "5 CacheTenant ops/a (p.yaml:14)";
 
 #[test]
 fn a_pushed_policy_takes_the_place_of_a_files_and_leaves_its_quota() {
     let mut sources = sources();
     let of_file =
-        format!("10 CachePolicy team-a/p (p.yaml:1); 60 CachePolicy team-a/p (p.yaml:1); {QUOTA_OF_FILE}");
+        format!("10 CachePolicy team-a/p (p.yaml:4); 60 CachePolicy team-a/p (p.yaml:4); {QUOTA_OF_FILE}");
     assert_eq!(told(&sources.effective(), "team-a"), of_file);
     assert_eq!((sources.policies(), sources.inert().len()), (2, 0));
 

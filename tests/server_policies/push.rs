@@ -152,7 +152,7 @@ async fn an_explained_lookup_names_object_file_and_line() {
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
-    let source = format!("CachePolicy team-a/shows ({}:2)", path.display());
+    let source = format!("CachePolicy team-a/shows ({}:5)", path.display());
     let json = explained("json");
     assert!(json.contains("PREFIX_MATCH") && json.contains(&source), "{json}");
     let in_lines = explained("table").split_whitespace().collect::<Vec<_>>().join(" ");

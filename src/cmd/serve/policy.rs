@@ -58,5 +58,8 @@ fn unusable(problems: &[FileProblem]) -> UsageError {
         more => format!(" (and {more} more, which the log names)"),
     };
     let what = format!("the policies cannot be used: {first}{more}");
-    UsageError::new(what, "correct the files, and start again")
+    UsageError::new(
+        what,
+        "correct the files, and start again; `icache policy lint` shows every problem, with what to write",
+    )
 }
