@@ -73,7 +73,7 @@ fn script(steps: &[Step], ports: &[(&str, String)]) -> String {
         "set -u\nexport NO_COLOR=1 COLUMNS=100\ntrap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\n\
          answers() { (exec 3<>\"/dev/tcp/127.0.0.1/$1\") 2>/dev/null; }\n",
     );
-    let grpc = &ports[0].1;
+    let (grpc, admin) = (&ports[0].1, &ports[2].1);
     script.push_str(&format!("export ICACHE_SERVER=http://127.0.0.1:{grpc}\n"));
     for step in steps {
         let mut command = step.command.replace("cargo run --release --", "icache");
@@ -81,7 +81,7 @@ fn script(steps: &[Step], ports: &[(&str, String)]) -> String {
             command = command.replace(written, free);
         }
         if command.starts_with("icache serve") {
-            for (flag, (_, free)) in ["--grpc-addr", "--http-addr"].into_iter().zip(ports) {
+            for (flag, (_, free)) in ["--grpc-addr", "--http-addr", "--admin-addr"].into_iter().zip(ports) {
                 command =
                     command.replacen("icache serve", &format!("icache serve {flag} 127.0.0.1:{free}"), 1);
             }
@@ -90,7 +90,7 @@ fn script(steps: &[Step], ports: &[(&str, String)]) -> String {
         if command.ends_with('&') {
             script.push_str(&format!("{} 2>server.log &\n", command.trim_end_matches('&')));
             script.push_str(&format!(
-                "until answers {grpc}; do kill -0 $! || {{ cat server.log; exit 1; }}; done\n"
+                "until answers {grpc} && answers {admin}; do kill -0 $! || {{ cat server.log; exit 1; }}; done\n"
             ));
         } else {
             script.push_str(&format!("{command}\n"));

@@ -73,6 +73,10 @@ pub struct LoadedPolicies {
     pub policies: usize,
     /// CacheTenants in force.
     pub tenants: usize,
+    /// What the CachePolicy in force is called, by namespace.
+    pub policy_objects: BTreeMap<String, String>,
+    /// What the CacheTenant in force is called, by tenantID.
+    pub tenant_objects: BTreeMap<String, String>,
     /// Objects that have no effect because another one comes first, each as a sentence.
     pub inert: Vec<String>,
     /// Objects of other kinds, passed over.
@@ -154,10 +158,17 @@ impl<'a> Chosen<'a> {
             }
             set.insert(TenantId::from(id), effective);
         }
+        let objects = |chosen: &BTreeMap<&str, &Item>| {
+            let called =
+                |(id, item): (&&str, &&Item)| ((*id).to_owned(), source(input, item, "").to_string());
+            chosen.iter().map(called).collect()
+        };
         LoadedPolicies {
             set,
             policies: self.policies.len(),
             tenants: self.tenants.len(),
+            policy_objects: objects(&self.policies),
+            tenant_objects: objects(&self.tenants),
             inert: self.inert,
             other_kinds: input.other_kinds() as u64,
         }

@@ -21,6 +21,9 @@ pub struct PolicyView {
     /// Objects that have no effect because another one comes first, each as a sentence.
     #[serde(default)]
     pub inert: Vec<String>,
+    /// What was pushed last; absent where nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pushed: Option<PushedView>,
     /// How the last reload of the policy files ended; absent where nothing is reloaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_reload: Option<ReloadView>,
@@ -81,6 +84,18 @@ impl std::fmt::Display for KnobValue {
     }
 }
 
+/// A set of policies that a controller pushed; the values say which of them are in force.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PushedView {
+    /// Version of the push protocol.
+    pub version: i64,
+    /// Policies in it.
+    pub policies: usize,
+    /// Tenants in it.
+    pub tenants: usize,
+}
+
 /// How a reload of the policy files ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -125,6 +140,7 @@ pub fn view(set: &PolicySet, inert: &[String]) -> PolicyView {
         namespaces,
         default: KnobsView { knobs: knobs(set.default_policy()) },
         inert: inert.to_vec(),
+        pushed: None,
         last_reload: None,
     }
 }

@@ -182,7 +182,8 @@ pub const SHAPES: &[Shape] = &[
     },
     Shape {
         name: "Policies",
-        stands: "`icache policy show -o json`; `GET /policy` of the admin port",
+        stands: "`icache policy show -o json`, and `GET /policy` of the admin port, which adds `pushed` {version, \
+                 policies, tenants} after a push, and `lastReload` {at, succeeded, problems} after a reload of files",
         fields: &[
             VERSION,
             (

@@ -1,33 +1,27 @@
 //! Files of policies, as the command line names them.
 
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::io::Read;
+use std::path::Path;
 
 use crate::cmd::error::UsageError;
 use crate::cmd::input;
-use crate::policy::{MAX_POLICY_BYTES, SourceText};
+use crate::policy::{MAX_POLICY_BYTES, SourceText, policy_paths};
 
-/// What files of policies end in.
-const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
 /// What standard input is called.
 pub const STANDARD_INPUT: &str = "standard input";
-/// Folders in folders at most: a loop of links ends there.
-const MAX_DEPTH: usize = 32;
 
 /// The texts of files, of folders with all that is in them, and of standard input (`-`), in order.
 pub fn sources(paths: &[String]) -> Result<Vec<SourceText>, UsageError> {
     let mut sources = Vec::new();
     for path in paths {
-        if path != "-" && Path::new(path).is_dir() {
-            let mut files = Vec::new();
-            walk(Path::new(path), 0, &mut files)
-                .map_err(|(path, error)| UsageError::unreadable(&path.to_string_lossy(), &error))?;
-            files.sort();
-            for file in files {
-                sources.push(source(&file.to_string_lossy())?);
-            }
-        } else {
+        if path == "-" {
             sources.push(source(path)?);
+            continue;
+        }
+        let paths = policy_paths(Path::new(path))
+            .map_err(|error| UsageError::unreadable(&error.name, &error.error))?;
+        for path in paths {
+            sources.push(source(&path.to_string_lossy())?);
         }
     }
     Ok(sources)
@@ -39,26 +33,4 @@ fn source(path: &str) -> Result<SourceText, UsageError> {
     let read = input::open(path)?.take(MAX_POLICY_BYTES as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|error| UsageError::unreadable(path, &error))?;
     Ok(SourceText::from_bytes(name, bytes))
-}
-
-fn walk(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), (PathBuf, io::Error)> {
-    if depth > MAX_DEPTH {
-        return Ok(());
-    }
-    let failed = |error| (folder.to_path_buf(), error);
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        // Hidden folders hold what tools keep, such as the versions behind a ConfigMap's links.
-        let is_hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        let is_policy = path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known));
-        if is_hidden {
-            continue;
-        }
-        if path.is_dir() {
-            walk(&path, depth + 1, files)?;
-        } else if is_policy {
-            files.push(path);
-        }
-    }
-    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::policy::{KnobView, PolicyView, ReloadView};
+use crate::policy::{KnobView, PolicyView, PushedView, ReloadView};
 use crate::render::printer::{Format, Printer};
 use crate::render::table::Grid;
 use crate::render::text::{Tone, clean, wrap};
@@ -33,6 +33,14 @@ pub fn policies(printer: &mut Printer, format: Format, view: &PolicyView, is_par
     for sentence in &view.inert {
         noted(printer, Tone::Warning, "inert:", sentence)?;
     }
+    if view.pushed.is_some() || view.last_reload.is_some() {
+        printer.line("")?;
+    }
+    if let Some(PushedView { version, policies, tenants }) = &view.pushed {
+        printer.line(&format!(
+            "pushed: policies {policies}, tenants {tenants}, in version {version} of the protocol"
+        ))?;
+    }
     match &view.last_reload {
         Some(reload) => last_reload(printer, reload),
         None => Ok(()),
@@ -49,7 +57,6 @@ fn table(printer: &mut Printer, title: &str, knobs: &[KnobView]) -> io::Result<(
 }
 
 fn last_reload(printer: &mut Printer, reload: &ReloadView) -> io::Result<()> {
-    printer.line("")?;
     if reload.succeeded {
         return printer.line(&format!("last reload of the files: {}, in force", clean(&reload.at)));
     }
