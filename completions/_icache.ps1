@@ -30,6 +30,7 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process: what was answered, why, and whether it is what was recorded')
+            [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Check, show, compare and try out policies')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report what a replica holds, and its statistics')
             [CompletionResult]::new('event', 'event', [CompletionResultType]::ParameterValue, 'Publish a cache event: an eviction, a clearing, a sign of life')
@@ -42,9 +43,12 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
         'icache;serve' {
             [CompletionResult]::new('--grpc-addr', '--grpc-addr', [CompletionResultType]::ParameterName, 'Address of the gRPC services; port 0 takes a free one')
             [CompletionResult]::new('--http-addr', '--http-addr', [CompletionResultType]::ParameterName, 'Address of /healthz, /readyz and /metrics; port 0 takes a free one')
+            [CompletionResult]::new('--admin-addr', '--admin-addr', [CompletionResultType]::ParameterName, 'Address of /policy, where controllers read and push policies; port 0 takes a free one')
             [CompletionResult]::new('--ready-file', '--ready-file', [CompletionResultType]::ParameterName, 'Write the bound addresses as JSON to this file once ready')
             [CompletionResult]::new('--preload', '--preload', [CompletionResultType]::ParameterName, 'Start with what this capture holds, as if its last record were of now; for trying things out')
             [CompletionResult]::new('--drain-timeout', '--drain-timeout', [CompletionResultType]::ParameterName, 'Time that calls in flight have to finish when the server stops')
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'File or folder of CachePolicies and CacheTenants (.yaml, .yml, .json); watched, and reloaded whole; repeatable')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of objects that name none')
             [CompletionResult]::new('--max-entries', '--max-entries', [CompletionResultType]::ParameterName, 'Replica entries of the index; over it the oldest or least used go [default: 1000000]')
             [CompletionResult]::new('--max-memory', '--max-memory', [CompletionResultType]::ParameterName, 'Memory of the index; over it the oldest or least used go [default: no bound]')
             [CompletionResult]::new('--sweep-interval', '--sweep-interval', [CompletionResultType]::ParameterName, 'Time between two sweeps of what has reached its time to live')
@@ -58,17 +62,13 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--tenant-hot-min-hit-rate', '--tenant-hot-min-hit-rate', [CompletionResultType]::ParameterName, 'Lowest hit rate of a warm replica [default: 0.1]')
             [CompletionResult]::new('--max-in-flight', '--max-in-flight', [CompletionResultType]::ParameterName, 'Lookups in flight above which further ones are shed [default: 4096, 0 switches it off]')
             [CompletionResult]::new('--max-message-size', '--max-message-size', [CompletionResultType]::ParameterName, 'Size of one message; a larger one is answered RESOURCE_EXHAUSTED')
-            [CompletionResult]::new('--max-blocks', '--max-blocks', [CompletionResultType]::ParameterName, 'Blocks in one request or update; a request over it is answered NO_HINT, and of an update the entries beyond are dropped [default: 131072]')
-            [CompletionResult]::new('--max-hash-bytes', '--max-hash-bytes', [CompletionResultType]::ParameterName, 'Bytes of one hash; a request over it is answered NO_HINT, a prefix entry or event is dropped [default: 64]')
-            [CompletionResult]::new('--max-id-bytes', '--max-id-bytes', [CompletionResultType]::ParameterName, 'Bytes of a replica, tenant, model, hash scheme or adapter id; a request over it is answered NO_HINT, an update or event is dropped [default: 512]')
-            [CompletionResult]::new('--max-replicas', '--max-replicas', [CompletionResultType]::ParameterName, 'Replicas of one tenant and model; what further ones report is dropped [default: 16384]')
-            [CompletionResult]::new('--max-replica-records', '--max-replica-records', [CompletionResultType]::ParameterName, 'Replicas of all tenants and models, those without entries included; what further ones report is dropped [default: 65536]')
             [CompletionResult]::new('--max-streams', '--max-streams', [CompletionResultType]::ParameterName, 'Concurrent streams of one connection')
             [CompletionResult]::new('--metrics-max-series', '--metrics-max-series', [CompletionResultType]::ParameterName, 'Model and tenant names that label metrics; further ones are labelled `other`')
             [CompletionResult]::new('--log-format', '--log-format', [CompletionResultType]::ParameterName, 'Form of the log [default: text on a terminal, else json]')
             [CompletionResult]::new('--log-level', '--log-level', [CompletionResultType]::ParameterName, 'Least severe level that is logged: off, error, warn, info, debug or trace')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
             [CompletionResult]::new('--insecure-plaintext', '--insecure-plaintext', [CompletionResultType]::ParameterName, 'Let --grpc-addr be reachable from other machines without TLS')
+            [CompletionResult]::new('--insecure-disable-auth', '--insecure-disable-auth', [CompletionResultType]::ParameterName, 'Let --admin-addr be reachable from other machines without a token')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
@@ -91,10 +91,10 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--prompt-text', '--prompt-text', [CompletionResultType]::ParameterName, 'The prompt as text of one user message; needs a tokenizer on the server')
             [CompletionResult]::new('--ttft-ms', '--ttft-ms', [CompletionResultType]::ParameterName, 'Target of the time to first token, in milliseconds')
             [CompletionResult]::new('--request', '--request', [CompletionResultType]::ParameterName, 'File with a LookupRouteRequest in proto3 JSON, instead of the flags above; `-` is standard input')
-            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090')
-            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]')
-            [CompletionResult]::new('--capture', '--capture', [CompletionResultType]::ParameterName, 'Replay this capture in process and look up at its last instant, without a server; `-` is standard input')
-            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policies (YAML) to look up under, in place of the captured ones')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to ask')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all')
+            [CompletionResult]::new('--capture', '--capture', [CompletionResultType]::ParameterName, 'Replay this capture in process and look up at its last instant, without a server')
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policies to look up under, in place of the captured ones: a YAML or JSON file, or a folder of them')
             [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'End with status 1 unless the answer has one of these reason codes')
             [CompletionResult]::new('--expect-replica', '--expect-replica', [CompletionResultType]::ParameterName, 'End with status 1 unless the answer''s first replica is this one')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the answer')
@@ -120,11 +120,11 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
         }
         'icache;replay' {
             [CompletionResult]::new('--mismatches', '--mismatches', [CompletionResultType]::ParameterName, 'Mismatches shown in full')
-            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policies that hold in place of the captured ones (CachePolicy and CacheTenant, YAML)')
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policies that hold in place of the captured ones: a YAML or JSON file, or a folder of them')
             [CompletionResult]::new('--replica', '--replica', [CompletionResultType]::ParameterName, 'Replica of a bare batch')
             [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'Model of a bare batch')
             [CompletionResult]::new('--tenant', '--tenant', [CompletionResultType]::ParameterName, 'Tenant of a bare batch')
-            [CompletionResult]::new('--hash-scheme', '--hash-scheme', [CompletionResultType]::ParameterName, 'Hash scheme of a bare batch [default: vllm]')
+            [CompletionResult]::new('--hash-scheme', '--hash-scheme', [CompletionResultType]::ParameterName, 'Hash scheme of a bare batch')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
@@ -137,11 +137,142 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             break
         }
+        'icache;policy' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('lint', 'lint', [CompletionResultType]::ParameterValue, 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant')
+            [CompletionResult]::new('rules', 'rules', [CompletionResultType]::ParameterValue, 'Explain a rule of `icache policy lint`; without a name, list them all')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show the effective policy of each namespace: every knob with its value and where it comes from')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two sets of policies in effect, not in text')
+            [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Replay captures under several policies, and compare the answers side by side')
+            [CompletionResult]::new('crd', 'crd', [CompletionResultType]::ParameterValue, 'Print the CustomResourceDefinitions of CachePolicy and CacheTenant, for `kubectl apply`')
+            [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema (2020-12) of CachePolicy and CacheTenant, for editors')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'icache;policy;lint' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Form of the findings')
+            [CompletionResult]::new('--deny', '--deny', [CompletionResultType]::ParameterName, 'End with status 1 on these findings too')
+            [CompletionResult]::new('--allow', '--allow', [CompletionResultType]::ParameterName, 'Leave out what this rule finds (repeatable; also separated by commas)')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of objects that name none')
+            [CompletionResult]::new('--block-size', '--block-size', [CompletionResultType]::ParameterName, 'Tokens in a block of the engines')
+            [CompletionResult]::new('--sweep-interval', '--sweep-interval', [CompletionResultType]::ParameterName, 'Interval between two sweeps of the server')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('--fix', '--fix', [CompletionResultType]::ParameterName, 'Write the fixes that are safe into the files; of standard input, print the fixed text')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;policy;rules' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the page')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the page')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;policy;show' {
+            [CompletionResult]::new('--admin-url', '--admin-url', [CompletionResultType]::ParameterName, 'Ask a running server for what is in force, at its admin port')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of objects that name none')
+            [CompletionResult]::new('--default-ttl', '--default-ttl', [CompletionResultType]::ParameterName, '`--default-ttl` of the server that they are for')
+            [CompletionResult]::new('--tenant', '--tenant', [CompletionResultType]::ParameterName, 'Show this tenant alone, with the defaults where it has no policy')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;policy;diff' {
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of objects that name none')
+            [CompletionResult]::new('--default-ttl', '--default-ttl', [CompletionResultType]::ParameterName, '`--default-ttl` of the server that they are for')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;policy;simulate' {
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policies to answer under, the first to compare the others with: a YAML or JSON file, or a folder of them')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of objects that name none')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('--skip-bad', '--skip-bad', [CompletionResultType]::ParameterName, 'Pass over and count lines that cannot be used')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;policy;crd' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;policy;schema' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;policy;help' {
+            [CompletionResult]::new('lint', 'lint', [CompletionResultType]::ParameterValue, 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant')
+            [CompletionResult]::new('rules', 'rules', [CompletionResultType]::ParameterValue, 'Explain a rule of `icache policy lint`; without a name, list them all')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show the effective policy of each namespace: every knob with its value and where it comes from')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two sets of policies in effect, not in text')
+            [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Replay captures under several policies, and compare the answers side by side')
+            [CompletionResult]::new('crd', 'crd', [CompletionResultType]::ParameterValue, 'Print the CustomResourceDefinitions of CachePolicy and CacheTenant, for `kubectl apply`')
+            [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema (2020-12) of CachePolicy and CacheTenant, for editors')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'icache;policy;help;lint' {
+            break
+        }
+        'icache;policy;help;rules' {
+            break
+        }
+        'icache;policy;help;show' {
+            break
+        }
+        'icache;policy;help;diff' {
+            break
+        }
+        'icache;policy;help;simulate' {
+            break
+        }
+        'icache;policy;help;crd' {
+            break
+        }
+        'icache;policy;help;schema' {
+            break
+        }
+        'icache;policy;help;help' {
+            break
+        }
         'icache;state' {
             [CompletionResult]::new('--tenant', '--tenant', [CompletionResultType]::ParameterName, 'Only this tenant; without it, all')
             [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'Only this model; without it, all')
-            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090')
-            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to ask')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is one replica a line')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is one replica a line')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
@@ -165,8 +296,8 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--prefix-tokens', '--prefix-tokens', [CompletionResultType]::ParameterName, 'Tokens that --prefix-hash stands for')
             [CompletionResult]::new('--token-ids', '--token-ids', [CompletionResultType]::ParameterName, 'The prompt as token ids, between commas')
             [CompletionResult]::new('--tokens', '--tokens', [CompletionResultType]::ParameterName, 'File with the prompt''s token ids, as a JSON array or as numbers; `-` is standard input')
-            [CompletionResult]::new('--block-size', '--block-size', [CompletionResultType]::ParameterName, 'Tokens in a block, where --token-ids or --tokens are hashed here [default: 16]')
-            [CompletionResult]::new('--tier', '--tier', [CompletionResultType]::ParameterName, 'Tier that holds the prefix: T1 engine KV cache, T2 offload pool, T3 remote store [default: T1]')
+            [CompletionResult]::new('--block-size', '--block-size', [CompletionResultType]::ParameterName, 'Tokens in a block, where --token-ids or --tokens are hashed here')
+            [CompletionResult]::new('--tier', '--tier', [CompletionResultType]::ParameterName, 'Tier that holds the prefix: T1 engine KV cache, T2 offload pool, T3 remote store')
             [CompletionResult]::new('--timestamp-us', '--timestamp-us', [CompletionResultType]::ParameterName, 'When this was true, in Unix microseconds; without it, now')
             [CompletionResult]::new('--hit-rate', '--hit-rate', [CompletionResultType]::ParameterName, 'Share of queried tokens found in cache, 0 to 1')
             [CompletionResult]::new('--pressure', '--pressure', [CompletionResultType]::ParameterName, 'Share of the KV cache in use, 0 to 1')
@@ -175,8 +306,8 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--t2-query-tokens', '--t2-query-tokens', [CompletionResultType]::ParameterName, 'Tokens asked of tier 2, a running total')
             [CompletionResult]::new('--client-version', '--client-version', [CompletionResultType]::ParameterName, 'Version of what reports')
             [CompletionResult]::new('--update', '--update', [CompletionResultType]::ParameterName, 'File with one or more CacheStateUpdate messages in proto3 JSON, sent as they are read; `-` is standard input')
-            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090')
-            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to ask')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the acknowledgement')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the acknowledgement')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
@@ -195,8 +326,8 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--adapter', '--adapter', [CompletionResultType]::ParameterName, 'Evict in this adapter partition only; without it in all')
             [CompletionResult]::new('--timestamp-us', '--timestamp-us', [CompletionResultType]::ParameterName, 'When it happened, in Unix microseconds; without it, now')
             [CompletionResult]::new('--event', '--event', [CompletionResultType]::ParameterName, 'File with one or more CacheEvent messages in proto3 JSON, instead of the flags above; `-` is standard input')
-            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090')
-            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to ask')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the acknowledgement')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the acknowledgement')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
@@ -238,6 +369,7 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process: what was answered, why, and whether it is what was recorded')
+            [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Check, show, compare and try out policies')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report what a replica holds, and its statistics')
             [CompletionResult]::new('event', 'event', [CompletionResultType]::ParameterValue, 'Publish a cache event: an eviction, a clearing, a sign of life')
@@ -257,6 +389,37 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             break
         }
         'icache;help;replay' {
+            break
+        }
+        'icache;help;policy' {
+            [CompletionResult]::new('lint', 'lint', [CompletionResultType]::ParameterValue, 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant')
+            [CompletionResult]::new('rules', 'rules', [CompletionResultType]::ParameterValue, 'Explain a rule of `icache policy lint`; without a name, list them all')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show the effective policy of each namespace: every knob with its value and where it comes from')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two sets of policies in effect, not in text')
+            [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Replay captures under several policies, and compare the answers side by side')
+            [CompletionResult]::new('crd', 'crd', [CompletionResultType]::ParameterValue, 'Print the CustomResourceDefinitions of CachePolicy and CacheTenant, for `kubectl apply`')
+            [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema (2020-12) of CachePolicy and CacheTenant, for editors')
+            break
+        }
+        'icache;help;policy;lint' {
+            break
+        }
+        'icache;help;policy;rules' {
+            break
+        }
+        'icache;help;policy;show' {
+            break
+        }
+        'icache;help;policy;diff' {
+            break
+        }
+        'icache;help;policy;simulate' {
+            break
+        }
+        'icache;help;policy;crd' {
+            break
+        }
+        'icache;help;policy;schema' {
             break
         }
         'icache;help;state' {

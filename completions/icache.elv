@@ -27,6 +27,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
             cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
             cand replay 'Replay captures in process: what was answered, why, and whether it is what was recorded'
+            cand policy 'Check, show, compare and try out policies'
             cand state 'Show the replicas'' statistics and the size of the index'
             cand report 'Report what a replica holds, and its statistics'
             cand event 'Publish a cache event: an eviction, a clearing, a sign of life'
@@ -38,9 +39,12 @@ set edit:completion:arg-completer[icache] = {|@words|
         &'icache;serve'= {
             cand --grpc-addr 'Address of the gRPC services; port 0 takes a free one'
             cand --http-addr 'Address of /healthz, /readyz and /metrics; port 0 takes a free one'
+            cand --admin-addr 'Address of /policy, where controllers read and push policies; port 0 takes a free one'
             cand --ready-file 'Write the bound addresses as JSON to this file once ready'
             cand --preload 'Start with what this capture holds, as if its last record were of now; for trying things out'
             cand --drain-timeout 'Time that calls in flight have to finish when the server stops'
+            cand --policy 'File or folder of CachePolicies and CacheTenants (.yaml, .yml, .json); watched, and reloaded whole; repeatable'
+            cand --namespace 'Namespace of objects that name none'
             cand --max-entries 'Replica entries of the index; over it the oldest or least used go [default: 1000000]'
             cand --max-memory 'Memory of the index; over it the oldest or least used go [default: no bound]'
             cand --sweep-interval 'Time between two sweeps of what has reached its time to live'
@@ -54,17 +58,13 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand --tenant-hot-min-hit-rate 'Lowest hit rate of a warm replica [default: 0.1]'
             cand --max-in-flight 'Lookups in flight above which further ones are shed [default: 4096, 0 switches it off]'
             cand --max-message-size 'Size of one message; a larger one is answered RESOURCE_EXHAUSTED'
-            cand --max-blocks 'Blocks in one request or update; a request over it is answered NO_HINT, and of an update the entries beyond are dropped [default: 131072]'
-            cand --max-hash-bytes 'Bytes of one hash; a request over it is answered NO_HINT, a prefix entry or event is dropped [default: 64]'
-            cand --max-id-bytes 'Bytes of a replica, tenant, model, hash scheme or adapter id; a request over it is answered NO_HINT, an update or event is dropped [default: 512]'
-            cand --max-replicas 'Replicas of one tenant and model; what further ones report is dropped [default: 16384]'
-            cand --max-replica-records 'Replicas of all tenants and models, those without entries included; what further ones report is dropped [default: 65536]'
             cand --max-streams 'Concurrent streams of one connection'
             cand --metrics-max-series 'Model and tenant names that label metrics; further ones are labelled `other`'
             cand --log-format 'Form of the log [default: text on a terminal, else json]'
             cand --log-level 'Least severe level that is logged: off, error, warn, info, debug or trace'
             cand --color 'When to use colour; NO_COLOR switches `auto` off'
             cand --insecure-plaintext 'Let --grpc-addr be reachable from other machines without TLS'
+            cand --insecure-disable-auth 'Let --admin-addr be reachable from other machines without a token'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand -V 'Print version'
@@ -86,10 +86,10 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand --prompt-text 'The prompt as text of one user message; needs a tokenizer on the server'
             cand --ttft-ms 'Target of the time to first token, in milliseconds'
             cand --request 'File with a LookupRouteRequest in proto3 JSON, instead of the flags above; `-` is standard input'
-            cand --server 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090'
-            cand --timeout 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]'
-            cand --capture 'Replay this capture in process and look up at its last instant, without a server; `-` is standard input'
-            cand --policy 'Policies (YAML) to look up under, in place of the captured ones'
+            cand --server 'Server to ask'
+            cand --timeout 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all'
+            cand --capture 'Replay this capture in process and look up at its last instant, without a server'
+            cand --policy 'Policies to look up under, in place of the captured ones: a YAML or JSON file, or a folder of them'
             cand --expect 'End with status 1 unless the answer has one of these reason codes'
             cand --expect-replica 'End with status 1 unless the answer''s first replica is this one'
             cand -o 'Form of the answer'
@@ -113,11 +113,11 @@ set edit:completion:arg-completer[icache] = {|@words|
         }
         &'icache;replay'= {
             cand --mismatches 'Mismatches shown in full'
-            cand --policy 'Policies that hold in place of the captured ones (CachePolicy and CacheTenant, YAML)'
+            cand --policy 'Policies that hold in place of the captured ones: a YAML or JSON file, or a folder of them'
             cand --replica 'Replica of a bare batch'
             cand --model 'Model of a bare batch'
             cand --tenant 'Tenant of a bare batch'
-            cand --hash-scheme 'Hash scheme of a bare batch [default: vllm]'
+            cand --hash-scheme 'Hash scheme of a bare batch'
             cand -o 'Form of the result; jsonl is the JSON document in one line'
             cand --output 'Form of the result; jsonl is the JSON document in one line'
             cand --color 'When to use colour; NO_COLOR switches `auto` off'
@@ -129,11 +129,125 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand -V 'Print version'
             cand --version 'Print version'
         }
+        &'icache;policy'= {
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+            cand lint 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
+            cand rules 'Explain a rule of `icache policy lint`; without a name, list them all'
+            cand show 'Show the effective policy of each namespace: every knob with its value and where it comes from'
+            cand diff 'Compare two sets of policies in effect, not in text'
+            cand simulate 'Replay captures under several policies, and compare the answers side by side'
+            cand crd 'Print the CustomResourceDefinitions of CachePolicy and CacheTenant, for `kubectl apply`'
+            cand schema 'Print the JSON Schema (2020-12) of CachePolicy and CacheTenant, for editors'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'icache;policy;lint'= {
+            cand --format 'Form of the findings'
+            cand --deny 'End with status 1 on these findings too'
+            cand --allow 'Leave out what this rule finds (repeatable; also separated by commas)'
+            cand --namespace 'Namespace of objects that name none'
+            cand --block-size 'Tokens in a block of the engines'
+            cand --sweep-interval 'Interval between two sweeps of the server'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand --fix 'Write the fixes that are safe into the files; of standard input, print the fixed text'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;policy;rules'= {
+            cand -o 'Form of the page'
+            cand --output 'Form of the page'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;policy;show'= {
+            cand --admin-url 'Ask a running server for what is in force, at its admin port'
+            cand --namespace 'Namespace of objects that name none'
+            cand --default-ttl '`--default-ttl` of the server that they are for'
+            cand --tenant 'Show this tenant alone, with the defaults where it has no policy'
+            cand -o 'Form of the result; jsonl is the JSON document in one line'
+            cand --output 'Form of the result; jsonl is the JSON document in one line'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;policy;diff'= {
+            cand --namespace 'Namespace of objects that name none'
+            cand --default-ttl '`--default-ttl` of the server that they are for'
+            cand -o 'Form of the result; jsonl is the JSON document in one line'
+            cand --output 'Form of the result; jsonl is the JSON document in one line'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;policy;simulate'= {
+            cand --policy 'Policies to answer under, the first to compare the others with: a YAML or JSON file, or a folder of them'
+            cand --namespace 'Namespace of objects that name none'
+            cand -o 'Form of the result; jsonl is the JSON document in one line'
+            cand --output 'Form of the result; jsonl is the JSON document in one line'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand --skip-bad 'Pass over and count lines that cannot be used'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;policy;crd'= {
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;policy;schema'= {
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;policy;help'= {
+            cand lint 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
+            cand rules 'Explain a rule of `icache policy lint`; without a name, list them all'
+            cand show 'Show the effective policy of each namespace: every knob with its value and where it comes from'
+            cand diff 'Compare two sets of policies in effect, not in text'
+            cand simulate 'Replay captures under several policies, and compare the answers side by side'
+            cand crd 'Print the CustomResourceDefinitions of CachePolicy and CacheTenant, for `kubectl apply`'
+            cand schema 'Print the JSON Schema (2020-12) of CachePolicy and CacheTenant, for editors'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'icache;policy;help;lint'= {
+        }
+        &'icache;policy;help;rules'= {
+        }
+        &'icache;policy;help;show'= {
+        }
+        &'icache;policy;help;diff'= {
+        }
+        &'icache;policy;help;simulate'= {
+        }
+        &'icache;policy;help;crd'= {
+        }
+        &'icache;policy;help;schema'= {
+        }
+        &'icache;policy;help;help'= {
+        }
         &'icache;state'= {
             cand --tenant 'Only this tenant; without it, all'
             cand --model 'Only this model; without it, all'
-            cand --server 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090'
-            cand --timeout 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]'
+            cand --server 'Server to ask'
+            cand --timeout 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all'
             cand -o 'Form of the result; jsonl is one replica a line'
             cand --output 'Form of the result; jsonl is one replica a line'
             cand --color 'When to use colour; NO_COLOR switches `auto` off'
@@ -156,8 +270,8 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand --prefix-tokens 'Tokens that --prefix-hash stands for'
             cand --token-ids 'The prompt as token ids, between commas'
             cand --tokens 'File with the prompt''s token ids, as a JSON array or as numbers; `-` is standard input'
-            cand --block-size 'Tokens in a block, where --token-ids or --tokens are hashed here [default: 16]'
-            cand --tier 'Tier that holds the prefix: T1 engine KV cache, T2 offload pool, T3 remote store [default: T1]'
+            cand --block-size 'Tokens in a block, where --token-ids or --tokens are hashed here'
+            cand --tier 'Tier that holds the prefix: T1 engine KV cache, T2 offload pool, T3 remote store'
             cand --timestamp-us 'When this was true, in Unix microseconds; without it, now'
             cand --hit-rate 'Share of queried tokens found in cache, 0 to 1'
             cand --pressure 'Share of the KV cache in use, 0 to 1'
@@ -166,8 +280,8 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand --t2-query-tokens 'Tokens asked of tier 2, a running total'
             cand --client-version 'Version of what reports'
             cand --update 'File with one or more CacheStateUpdate messages in proto3 JSON, sent as they are read; `-` is standard input'
-            cand --server 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090'
-            cand --timeout 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]'
+            cand --server 'Server to ask'
+            cand --timeout 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all'
             cand -o 'Form of the acknowledgement'
             cand --output 'Form of the acknowledgement'
             cand --color 'When to use colour; NO_COLOR switches `auto` off'
@@ -185,8 +299,8 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand --adapter 'Evict in this adapter partition only; without it in all'
             cand --timestamp-us 'When it happened, in Unix microseconds; without it, now'
             cand --event 'File with one or more CacheEvent messages in proto3 JSON, instead of the flags above; `-` is standard input'
-            cand --server 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090'
-            cand --timeout 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]'
+            cand --server 'Server to ask'
+            cand --timeout 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all'
             cand -o 'Form of the acknowledgement'
             cand --output 'Form of the acknowledgement'
             cand --color 'When to use colour; NO_COLOR switches `auto` off'
@@ -224,6 +338,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
             cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
             cand replay 'Replay captures in process: what was answered, why, and whether it is what was recorded'
+            cand policy 'Check, show, compare and try out policies'
             cand state 'Show the replicas'' statistics and the size of the index'
             cand report 'Report what a replica holds, and its statistics'
             cand event 'Publish a cache event: an eviction, a clearing, a sign of life'
@@ -239,6 +354,29 @@ set edit:completion:arg-completer[icache] = {|@words|
         &'icache;help;explain'= {
         }
         &'icache;help;replay'= {
+        }
+        &'icache;help;policy'= {
+            cand lint 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
+            cand rules 'Explain a rule of `icache policy lint`; without a name, list them all'
+            cand show 'Show the effective policy of each namespace: every knob with its value and where it comes from'
+            cand diff 'Compare two sets of policies in effect, not in text'
+            cand simulate 'Replay captures under several policies, and compare the answers side by side'
+            cand crd 'Print the CustomResourceDefinitions of CachePolicy and CacheTenant, for `kubectl apply`'
+            cand schema 'Print the JSON Schema (2020-12) of CachePolicy and CacheTenant, for editors'
+        }
+        &'icache;help;policy;lint'= {
+        }
+        &'icache;help;policy;rules'= {
+        }
+        &'icache;help;policy;show'= {
+        }
+        &'icache;help;policy;diff'= {
+        }
+        &'icache;help;policy;simulate'= {
+        }
+        &'icache;help;policy;crd'= {
+        }
+        &'icache;help;policy;schema'= {
         }
         &'icache;help;state'= {
         }

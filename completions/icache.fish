@@ -33,6 +33,7 @@ complete -c icache -n "__fish_icache_needs_command" -f -a "serve" -d 'Hold the i
 complete -c icache -n "__fish_icache_needs_command" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
 complete -c icache -n "__fish_icache_needs_command" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
 complete -c icache -n "__fish_icache_needs_command" -f -a "replay" -d 'Replay captures in process: what was answered, why, and whether it is what was recorded'
+complete -c icache -n "__fish_icache_needs_command" -f -a "policy" -d 'Check, show, compare and try out policies'
 complete -c icache -n "__fish_icache_needs_command" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
 complete -c icache -n "__fish_icache_needs_command" -f -a "report" -d 'Report what a replica holds, and its statistics'
 complete -c icache -n "__fish_icache_needs_command" -f -a "event" -d 'Publish a cache event: an eviction, a clearing, a sign of life'
@@ -42,9 +43,12 @@ complete -c icache -n "__fish_icache_needs_command" -f -a "generate" -d 'Write c
 complete -c icache -n "__fish_icache_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c icache -n "__fish_icache_using_subcommand serve" -l grpc-addr -d 'Address of the gRPC services; port 0 takes a free one' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l http-addr -d 'Address of /healthz, /readyz and /metrics; port 0 takes a free one' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l admin-addr -d 'Address of /policy, where controllers read and push policies; port 0 takes a free one' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l ready-file -d 'Write the bound addresses as JSON to this file once ready' -r -F
 complete -c icache -n "__fish_icache_using_subcommand serve" -l preload -d 'Start with what this capture holds, as if its last record were of now; for trying things out' -r -F
 complete -c icache -n "__fish_icache_using_subcommand serve" -l drain-timeout -d 'Time that calls in flight have to finish when the server stops' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l policy -d 'File or folder of CachePolicies and CacheTenants (.yaml, .yml, .json); watched, and reloaded whole; repeatable' -r -F
+complete -c icache -n "__fish_icache_using_subcommand serve" -l namespace -d 'Namespace of objects that name none' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-entries -d 'Replica entries of the index; over it the oldest or least used go [default: 1000000]' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-memory -d 'Memory of the index; over it the oldest or least used go [default: no bound]' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l sweep-interval -d 'Time between two sweeps of what has reached its time to live' -r
@@ -58,11 +62,6 @@ complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-max-a
 complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-min-hit-rate -d 'Lowest hit rate of a warm replica [default: 0.1]' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-in-flight -d 'Lookups in flight above which further ones are shed [default: 4096, 0 switches it off]' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-message-size -d 'Size of one message; a larger one is answered RESOURCE_EXHAUSTED' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l max-blocks -d 'Blocks in one request or update; a request over it is answered NO_HINT, and of an update the entries beyond are dropped [default: 131072]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l max-hash-bytes -d 'Bytes of one hash; a request over it is answered NO_HINT, a prefix entry or event is dropped [default: 64]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l max-id-bytes -d 'Bytes of a replica, tenant, model, hash scheme or adapter id; a request over it is answered NO_HINT, an update or event is dropped [default: 512]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l max-replicas -d 'Replicas of one tenant and model; what further ones report is dropped [default: 16384]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l max-replica-records -d 'Replicas of all tenants and models, those without entries included; what further ones report is dropped [default: 65536]' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-streams -d 'Concurrent streams of one connection' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l metrics-max-series -d 'Model and tenant names that label metrics; further ones are labelled `other`' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l log-format -d 'Form of the log [default: text on a terminal, else json]' -r -f -a "json\t'One JSON object a line'
@@ -72,6 +71,7 @@ complete -c icache -n "__fish_icache_using_subcommand serve" -l color -d 'When t
 always\t'Always, in pipes and files too'
 never\t'Never'"
 complete -c icache -n "__fish_icache_using_subcommand serve" -l insecure-plaintext -d 'Let --grpc-addr be reachable from other machines without TLS'
+complete -c icache -n "__fish_icache_using_subcommand serve" -l insecure-disable-auth -d 'Let --admin-addr be reachable from other machines without a token'
 complete -c icache -n "__fish_icache_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand serve" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l tenant -d 'Tenant that the prefix belongs to (tenant_id)' -r
@@ -89,10 +89,10 @@ complete -c icache -n "__fish_icache_using_subcommand lookup" -l tokens -d 'File
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l prompt-text -d 'The prompt as text of one user message; needs a tokenizer on the server' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l ttft-ms -d 'Target of the time to first token, in milliseconds' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l request -d 'File with a LookupRouteRequest in proto3 JSON, instead of the flags above; `-` is standard input' -r
-complete -c icache -n "__fish_icache_using_subcommand lookup" -l server -d 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090' -r
-complete -c icache -n "__fish_icache_using_subcommand lookup" -l timeout -d 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]' -r
-complete -c icache -n "__fish_icache_using_subcommand lookup" -l capture -d 'Replay this capture in process and look up at its last instant, without a server; `-` is standard input' -r
-complete -c icache -n "__fish_icache_using_subcommand lookup" -l policy -d 'Policies (YAML) to look up under, in place of the captured ones' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l server -d 'Server to ask' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l timeout -d 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l capture -d 'Replay this capture in process and look up at its last instant, without a server' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l policy -d 'Policies to look up under, in place of the captured ones: a YAML or JSON file, or a folder of them' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l expect -d 'End with status 1 unless the answer has one of these reason codes' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l expect-replica -d 'End with status 1 unless the answer\'s first replica is this one' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -s o -l output -d 'Form of the answer' -r -f -a "table\t'Text for people'
@@ -114,11 +114,11 @@ never\t'Never'"
 complete -c icache -n "__fish_icache_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand explain" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_using_subcommand replay" -l mismatches -d 'Mismatches shown in full' -r
-complete -c icache -n "__fish_icache_using_subcommand replay" -l policy -d 'Policies that hold in place of the captured ones (CachePolicy and CacheTenant, YAML)' -r
+complete -c icache -n "__fish_icache_using_subcommand replay" -l policy -d 'Policies that hold in place of the captured ones: a YAML or JSON file, or a folder of them' -r
 complete -c icache -n "__fish_icache_using_subcommand replay" -l replica -d 'Replica of a bare batch' -r
 complete -c icache -n "__fish_icache_using_subcommand replay" -l model -d 'Model of a bare batch' -r
 complete -c icache -n "__fish_icache_using_subcommand replay" -l tenant -d 'Tenant of a bare batch' -r
-complete -c icache -n "__fish_icache_using_subcommand replay" -l hash-scheme -d 'Hash scheme of a bare batch [default: vllm]' -r
+complete -c icache -n "__fish_icache_using_subcommand replay" -l hash-scheme -d 'Hash scheme of a bare batch' -r
 complete -c icache -n "__fish_icache_using_subcommand replay" -s o -l output -d 'Form of the result; jsonl is the JSON document in one line' -r -f -a "table\t'Text for people'
 json\t'One indented JSON document'
 jsonl\t'One JSON document a line'"
@@ -130,10 +130,98 @@ complete -c icache -n "__fish_icache_using_subcommand replay" -l skip-bad -d 'Pa
 complete -c icache -n "__fish_icache_using_subcommand replay" -l timings -d 'Also say how long lookups took on this machine'
 complete -c icache -n "__fish_icache_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand replay" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand policy; and not __fish_seen_subcommand_from lint rules show diff simulate crd schema help" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand policy; and not __fish_seen_subcommand_from lint rules show diff simulate crd schema help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand policy; and not __fish_seen_subcommand_from lint rules show diff simulate crd schema help" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand policy; and not __fish_seen_subcommand_from lint rules show diff simulate crd schema help" -f -a "lint" -d 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
+complete -c icache -n "__fish_icache_using_subcommand policy; and not __fish_seen_subcommand_from lint rules show diff simulate crd schema help" -f -a "rules" -d 'Explain a rule of `icache policy lint`; without a name, list them all'
+complete -c icache -n "__fish_icache_using_subcommand policy; and not __fish_seen_subcommand_from lint rules show diff simulate crd schema help" -f -a "show" -d 'Show the effective policy of each namespace: every knob with its value and where it comes from'
+complete -c icache -n "__fish_icache_using_subcommand policy; and not __fish_seen_subcommand_from lint rules show diff simulate crd schema help" -f -a "diff" -d 'Compare two sets of policies in effect, not in text'
+complete -c icache -n "__fish_icache_using_subcommand policy; and not __fish_seen_subcommand_from lint rules show diff simulate crd schema help" -f -a "simulate" -d 'Replay captures under several policies, and compare the answers side by side'
+complete -c icache -n "__fish_icache_using_subcommand policy; and not __fish_seen_subcommand_from lint rules show diff simulate crd schema help" -f -a "crd" -d 'Print the CustomResourceDefinitions of CachePolicy and CacheTenant, for `kubectl apply`'
+complete -c icache -n "__fish_icache_using_subcommand policy; and not __fish_seen_subcommand_from lint rules show diff simulate crd schema help" -f -a "schema" -d 'Print the JSON Schema (2020-12) of CachePolicy and CacheTenant, for editors'
+complete -c icache -n "__fish_icache_using_subcommand policy; and not __fish_seen_subcommand_from lint rules show diff simulate crd schema help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l format -d 'Form of the findings' -r -f -a "text\t'With the lines that they speak of, for people'
+json\t'One JSON document'
+sarif\t'SARIF 2.1.0, for code scanning'
+github\t'Workflow commands of GitHub Actions'
+junit\t'JUnit XML, a test case for each rule and file'"
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l deny -d 'End with status 1 on these findings too' -r -f -a "warnings\t'Warnings'"
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l allow -d 'Leave out what this rule finds (repeatable; also separated by commas)' -r
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l namespace -d 'Namespace of objects that name none' -r
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l block-size -d 'Tokens in a block of the engines' -r
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l sweep-interval -d 'Interval between two sweeps of the server' -r
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l fix -d 'Write the fixes that are safe into the files; of standard input, print the fixed text'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from rules" -s o -l output -d 'Form of the page' -r -f -a "table\t'Text for people'
+json\t'One indented JSON document'
+jsonl\t'One JSON document a line'"
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from rules" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from rules" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from rules" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from show" -l admin-url -d 'Ask a running server for what is in force, at its admin port' -r
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from show" -l namespace -d 'Namespace of objects that name none' -r
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from show" -l default-ttl -d '`--default-ttl` of the server that they are for' -r
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from show" -l tenant -d 'Show this tenant alone, with the defaults where it has no policy' -r
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from show" -s o -l output -d 'Form of the result; jsonl is the JSON document in one line' -r -f -a "table\t'Text for people'
+json\t'One indented JSON document'
+jsonl\t'One JSON document a line'"
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from show" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from show" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from diff" -l namespace -d 'Namespace of objects that name none' -r
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from diff" -l default-ttl -d '`--default-ttl` of the server that they are for' -r
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from diff" -s o -l output -d 'Form of the result; jsonl is the JSON document in one line' -r -f -a "table\t'Text for people'
+json\t'One indented JSON document'
+jsonl\t'One JSON document a line'"
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from diff" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from diff" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from simulate" -l policy -d 'Policies to answer under, the first to compare the others with: a YAML or JSON file, or a folder of them' -r
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from simulate" -l namespace -d 'Namespace of objects that name none' -r
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from simulate" -s o -l output -d 'Form of the result; jsonl is the JSON document in one line' -r -f -a "table\t'Text for people'
+json\t'One indented JSON document'
+jsonl\t'One JSON document a line'"
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from simulate" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from simulate" -l skip-bad -d 'Pass over and count lines that cannot be used'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from simulate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from simulate" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from crd" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from crd" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from crd" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from schema" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from schema" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from schema" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from help" -f -a "lint" -d 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from help" -f -a "rules" -d 'Explain a rule of `icache policy lint`; without a name, list them all'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show the effective policy of each namespace: every knob with its value and where it comes from'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from help" -f -a "diff" -d 'Compare two sets of policies in effect, not in text'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from help" -f -a "simulate" -d 'Replay captures under several policies, and compare the answers side by side'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from help" -f -a "crd" -d 'Print the CustomResourceDefinitions of CachePolicy and CacheTenant, for `kubectl apply`'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from help" -f -a "schema" -d 'Print the JSON Schema (2020-12) of CachePolicy and CacheTenant, for editors'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c icache -n "__fish_icache_using_subcommand state" -l tenant -d 'Only this tenant; without it, all' -r
 complete -c icache -n "__fish_icache_using_subcommand state" -l model -d 'Only this model; without it, all' -r
-complete -c icache -n "__fish_icache_using_subcommand state" -l server -d 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090' -r
-complete -c icache -n "__fish_icache_using_subcommand state" -l timeout -d 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]' -r
+complete -c icache -n "__fish_icache_using_subcommand state" -l server -d 'Server to ask' -r
+complete -c icache -n "__fish_icache_using_subcommand state" -l timeout -d 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all' -r
 complete -c icache -n "__fish_icache_using_subcommand state" -s o -l output -d 'Form of the result; jsonl is one replica a line' -r -f -a "table\t'Text for people'
 json\t'One indented JSON document'
 jsonl\t'One JSON document a line'"
@@ -155,8 +243,8 @@ complete -c icache -n "__fish_icache_using_subcommand report" -l prefix-hash -d 
 complete -c icache -n "__fish_icache_using_subcommand report" -l prefix-tokens -d 'Tokens that --prefix-hash stands for' -r
 complete -c icache -n "__fish_icache_using_subcommand report" -l token-ids -d 'The prompt as token ids, between commas' -r
 complete -c icache -n "__fish_icache_using_subcommand report" -l tokens -d 'File with the prompt\'s token ids, as a JSON array or as numbers; `-` is standard input' -r
-complete -c icache -n "__fish_icache_using_subcommand report" -l block-size -d 'Tokens in a block, where --token-ids or --tokens are hashed here [default: 16]' -r
-complete -c icache -n "__fish_icache_using_subcommand report" -l tier -d 'Tier that holds the prefix: T1 engine KV cache, T2 offload pool, T3 remote store [default: T1]' -r -f -a "T1\t''
+complete -c icache -n "__fish_icache_using_subcommand report" -l block-size -d 'Tokens in a block, where --token-ids or --tokens are hashed here' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l tier -d 'Tier that holds the prefix: T1 engine KV cache, T2 offload pool, T3 remote store' -r -f -a "T1\t''
 T2\t''
 T3\t''"
 complete -c icache -n "__fish_icache_using_subcommand report" -l timestamp-us -d 'When this was true, in Unix microseconds; without it, now' -r
@@ -167,8 +255,8 @@ complete -c icache -n "__fish_icache_using_subcommand report" -l t2-hit-tokens -
 complete -c icache -n "__fish_icache_using_subcommand report" -l t2-query-tokens -d 'Tokens asked of tier 2, a running total' -r
 complete -c icache -n "__fish_icache_using_subcommand report" -l client-version -d 'Version of what reports' -r
 complete -c icache -n "__fish_icache_using_subcommand report" -l update -d 'File with one or more CacheStateUpdate messages in proto3 JSON, sent as they are read; `-` is standard input' -r
-complete -c icache -n "__fish_icache_using_subcommand report" -l server -d 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090' -r
-complete -c icache -n "__fish_icache_using_subcommand report" -l timeout -d 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l server -d 'Server to ask' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l timeout -d 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all' -r
 complete -c icache -n "__fish_icache_using_subcommand report" -s o -l output -d 'Form of the acknowledgement' -r -f -a "table\t'Text for people'
 json\t'One indented JSON document'
 jsonl\t'One JSON document a line'"
@@ -188,8 +276,8 @@ complete -c icache -n "__fish_icache_using_subcommand event" -l prefix-hash -d '
 complete -c icache -n "__fish_icache_using_subcommand event" -l adapter -d 'Evict in this adapter partition only; without it in all' -r
 complete -c icache -n "__fish_icache_using_subcommand event" -l timestamp-us -d 'When it happened, in Unix microseconds; without it, now' -r
 complete -c icache -n "__fish_icache_using_subcommand event" -l event -d 'File with one or more CacheEvent messages in proto3 JSON, instead of the flags above; `-` is standard input' -r
-complete -c icache -n "__fish_icache_using_subcommand event" -l server -d 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090' -r
-complete -c icache -n "__fish_icache_using_subcommand event" -l timeout -d 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]' -r
+complete -c icache -n "__fish_icache_using_subcommand event" -l server -d 'Server to ask' -r
+complete -c icache -n "__fish_icache_using_subcommand event" -l timeout -d 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all' -r
 complete -c icache -n "__fish_icache_using_subcommand event" -s o -l output -d 'Form of the acknowledgement' -r -f -a "table\t'Text for people'
 json\t'One indented JSON document'
 jsonl\t'One JSON document a line'"
@@ -216,14 +304,22 @@ never\t'Never'"
 complete -c icache -n "__fish_icache_using_subcommand generate" -l check -d 'Write nothing; end with status 1 where a file is stale'
 complete -c icache -n "__fish_icache_using_subcommand generate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand generate" -s V -l version -d 'Print version'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "serve" -d 'Hold the index and answer lookups'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "replay" -d 'Replay captures in process: what was answered, why, and whether it is what was recorded'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "report" -d 'Report what a replica holds, and its statistics'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "event" -d 'Publish a cache event: an eviction, a clearing, a sign of life'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "completions" -d 'Print the completion script of a shell'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "man" -d 'Print the manual page, or write the pages of all commands'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "generate" -d 'Write completions/, man/ and docs/ from the definitions in the source'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "serve" -d 'Hold the index and answer lookups'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "replay" -d 'Replay captures in process: what was answered, why, and whether it is what was recorded'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "policy" -d 'Check, show, compare and try out policies'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "report" -d 'Report what a replica holds, and its statistics'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "event" -d 'Publish a cache event: an eviction, a clearing, a sign of life'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "completions" -d 'Print the completion script of a shell'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "man" -d 'Print the manual page, or write the pages of all commands'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "generate" -d 'Write completions/, man/ and docs/ from the definitions in the source'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "lint" -d 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
+complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "rules" -d 'Explain a rule of `icache policy lint`; without a name, list them all'
+complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "show" -d 'Show the effective policy of each namespace: every knob with its value and where it comes from'
+complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "diff" -d 'Compare two sets of policies in effect, not in text'
+complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "simulate" -d 'Replay captures under several policies, and compare the answers side by side'
+complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "crd" -d 'Print the CustomResourceDefinitions of CachePolicy and CacheTenant, for `kubectl apply`'
+complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "schema" -d 'Print the JSON Schema (2020-12) of CachePolicy and CacheTenant, for editors'

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hashbrown::HashMap;
+use parking_lot::Mutex;
 
 use crate::decision::{Arrival, Candidate, Decision, InputResolver, Query, Reason, Settings, plan};
 use crate::hash::fingerprint_chain;
@@ -31,6 +32,8 @@ pub struct RouterConfig {
 pub struct Router {
     index: Index,
     policies: PolicyStore,
+    /// Held while policies are replaced: lookups and index must end up with the same set.
+    replacing: Mutex<()>,
     ranker: Arc<RankerKnobs>,
     limits: Limits,
     max_in_flight: Sourced<u64>,
@@ -95,6 +98,7 @@ impl Router {
         Self {
             index,
             policies: PolicyStore::new(config.policies),
+            replacing: Mutex::new(()),
             ranker: Arc::new(config.ranker),
             limits: config.index.limits,
             max_in_flight: config.max_in_flight,
@@ -117,8 +121,12 @@ impl Router {
     }
 
     /// Puts `set` in force, for lookups first and then for the index. Returns distinct keys evicted, by tenant.
+    ///
+    /// A lookup takes the policy of its tenant once, time to live included, and nothing of the index's settings: it
+    /// sees the old set or the new one, never both. Those settings bound what is stored, and order what goes.
     pub fn replace_policies(&self, set: PolicySet) -> Vec<(TenantId, u64)> {
         let (default, by_tenant) = index_settings(&set);
+        let _replacing = self.replacing.lock();
         self.policies.replace(set);
         self.index.set_tenant_settings(default, by_tenant)
     }

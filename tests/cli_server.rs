@@ -21,6 +21,8 @@ impl Server {
                 "127.0.0.1:0",
                 "--http-addr",
                 "127.0.0.1:0",
+                "--admin-addr",
+                "127.0.0.1:0",
                 "--log-format",
                 "json",
             ])

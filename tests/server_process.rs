@@ -64,9 +64,16 @@ async fn ended(server: Process) -> (std::process::ExitStatus, Vec<serde_json::Va
     tokio::task::spawn_blocking(|| server.wait()).await.unwrap()
 }
 
-/// Runs `icache serve` where it ends by itself.
+/// Runs `icache serve` where it ends by itself; addresses that are not given are free ones.
 fn refused(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_icache")).arg("serve").args(args).output().unwrap()
+    let mut command = Command::new(env!("CARGO_BIN_EXE_icache"));
+    command.arg("serve").args(args);
+    for flag in ["--grpc-addr", "--http-addr", "--admin-addr"] {
+        if !args.contains(&flag) {
+            command.args([flag, "127.0.0.1:0"]);
+        }
+    }
+    command.output().unwrap()
 }
 
 #[tokio::test]
@@ -80,6 +87,7 @@ async fn the_ready_file_names_the_bound_addresses() {
         "version": 1,
         "grpc_addr": server.grpc_addr.to_string(),
         "http_addr": server.http_addr.to_string(),
+        "admin_addr": server.admin_addr.to_string(),
     });
     assert_eq!(ready, expected);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
@@ -94,8 +102,7 @@ async fn the_ready_file_names_the_bound_addresses() {
 
 #[test]
 fn a_ready_file_that_cannot_be_written_is_a_usage_error() {
-    let output =
-        refused(&["--grpc-addr=127.0.0.1:0", "--http-addr=127.0.0.1:0", "--ready-file=/nonexistent/x"]);
+    let output = refused(&["--ready-file=/nonexistent/x"]);
     assert_eq!(output.status.code(), Some(2));
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(text.contains("`/nonexistent/x`") && text.contains("--ready-file"), "{text}");
@@ -105,8 +112,8 @@ fn a_ready_file_that_cannot_be_written_is_a_usage_error() {
 fn a_port_in_use_is_told_with_its_flag() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    for (flag, other) in [("--grpc-addr", "--http-addr"), ("--http-addr", "--grpc-addr")] {
-        let output = refused(&[flag, &address, other, "127.0.0.1:0"]);
+    for flag in ["--grpc-addr", "--http-addr", "--admin-addr"] {
+        let output = refused(&[flag, &address]);
         let text = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(3), "{text}");
         assert!(text.contains(&format!("`{address}`")) && text.contains(flag), "{text}");
@@ -116,10 +123,14 @@ fn a_port_in_use_is_told_with_its_flag() {
 #[test]
 fn listening_beyond_loopback_in_plaintext_is_refused() {
     for address in ["0.0.0.0:0", "[::]:0"] {
-        let output = refused(&["--grpc-addr", address, "--http-addr", "127.0.0.1:0"]);
-        let text = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{text}");
-        assert!(text.contains("--grpc-addr") && text.contains("--insecure-plaintext"), "{text}");
+        for (flag, allow) in
+            [("--grpc-addr", "--insecure-plaintext"), ("--admin-addr", "--insecure-disable-auth")]
+        {
+            let output = refused(&[flag, address]);
+            let text = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{text}");
+            assert!(text.contains(flag) && text.contains(allow), "{text}");
+        }
     }
 }
 

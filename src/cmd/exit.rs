@@ -35,7 +35,7 @@ macro_rules! exits {
 
 exits! {
     Done 0 "done" "the command did what it was asked to; a reader that closes the pipe early is no error";
-    Negative 1 "negative answer" "an expectation was not met, a check failed or had nothing to compare, or what was pushed was not accepted";
+    Negative 1 "negative answer" "an expectation was not met, a check failed or had nothing to compare, a comparison found changes, or what was pushed was not accepted";
     Usage 2 "usage" "the command line or a file that it names cannot be used, or the output cannot be written; nothing was done, or only what was said";
     Server 3 "server" "the server cannot be reached, did not answer in time, or answered with an error; `icache serve` cannot start, as where its port is in use";
     Interrupted 130 "interrupted" "Ctrl-C";

@@ -13,6 +13,7 @@ mod input;
 mod lookup;
 mod man;
 mod offline;
+mod policy;
 mod replay;
 mod report;
 mod request;
@@ -62,6 +63,7 @@ enum Command {
     Lookup(Box<lookup::Args>),
     Explain(explain::Args),
     Replay(replay::Args),
+    Policy(policy::Args),
     State(state::Args),
     Report(Box<report::Args>),
     Event(event::Args),
@@ -80,6 +82,7 @@ impl Command {
             Self::Lookup(args) => lookup::run(args, printer),
             Self::Explain(args) => explain::run(args, printer),
             Self::Replay(args) => replay::run(args, printer),
+            Self::Policy(args) => policy::run(args, printer),
             Self::State(args) => state::run(args, printer),
             Self::Report(args) => report::run(args, printer),
             Self::Event(args) => event::run(args, printer),
@@ -174,9 +177,15 @@ fn asked_color(args: &[OsString]) -> ColorWhen {
 
 /// The command that the arguments name, as far as they do.
 fn named_command(definition: &clap::Command, args: &[OsString]) -> String {
-    let words = args.iter().skip(1).filter_map(|arg| arg.to_str()).filter(|arg| *arg != "help");
-    let named = words.into_iter().find_map(|arg| definition.find_subcommand(arg));
-    named.map_or_else(|| "icache".to_owned(), |command| format!("icache {}", command.get_name()))
+    let mut name = "icache".to_owned();
+    let mut command = definition;
+    for arg in args.iter().skip(1).filter_map(|arg| arg.to_str()).filter(|arg| *arg != "help") {
+        if let Some(below) = command.find_subcommand(arg) {
+            name.push_str(&format!(" {}", below.get_name()));
+            command = below;
+        }
+    }
+    name
 }
 
 fn fail(error: &CommandError, color: ColorWhen) -> Exit {

@@ -6,11 +6,12 @@ use std::path::Path;
 use clap::Args;
 
 use super::error::{CommandError, UsageError};
-use super::input;
+use super::policy::{in_place, refused_policy};
 use crate::capture::{Body, CaptureError, ReadOptions, Reader};
 use crate::contract::{LookupRouteRequest, decode_request};
 use crate::explanation::{Explanation, explanation};
 use crate::lookup::Call;
+use crate::policy::fields::DEFAULT_NAMESPACE;
 use crate::render::Asked;
 use crate::replay::{Replay, ReplayError, ReplayOptions};
 
@@ -30,8 +31,8 @@ pub struct OfflineArgs {
     /// The same with the built-in capture of four engines; without a request, its last recorded one
     #[arg(long, conflicts_with_all = ["server", "timeout"])]
     demo: bool,
-    /// Policies (YAML) to look up under, in place of the captured ones
-    #[arg(long, value_name = "FILE")]
+    /// Policies to look up under, in place of the captured ones: a YAML or JSON file, or a folder of them
+    #[arg(long, value_name = "PATH")]
     policy: Option<String>,
 }
 
@@ -64,10 +65,7 @@ impl OfflineArgs {
 
     /// Replays the capture and looks up at its last instant; `None` asks what the demo's last lookup asked.
     pub fn explain(&self, request: Option<LookupRouteRequest>) -> Result<Replayed, CommandError> {
-        let policy = match &self.policy {
-            Some(path) => Some((path.clone(), input::text(path)?)),
-            None => None,
-        };
+        let policy = self.policy.as_deref().map(|path| in_place(path, DEFAULT_NAMESPACE)).transpose()?;
         let options = ReplayOptions { policy, ..ReplayOptions::default() };
         match &self.capture {
             None => {
@@ -146,8 +144,6 @@ pub fn told(error: &impl std::fmt::Display) -> String {
 fn refused(error: ReplayError) -> UsageError {
     match error {
         ReplayError::Capture(error) => unusable(error),
-        ReplayError::Policy(error) => {
-            UsageError::new(error.to_string(), "correct the policy documents, and try again")
-        }
+        ReplayError::Policy(error) => refused_policy(&error),
     }
 }

@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use super::error::{UnmetError, UsageError};
 use super::exit::Exit;
 use super::offline::{STDIN, told};
-use super::{CommandError, Outcome, input};
+use super::policy::{in_place, refused_policy};
+use super::{CommandError, Outcome};
 use crate::capture::{CaptureError, ReadOptions, Reader, looks_like_capture};
 use crate::engine::MAX_PAYLOAD_BYTES;
+use crate::policy::fields::DEFAULT_NAMESPACE;
 use crate::render::{self, Format, Printer, Progress};
 use crate::replay::{BatchIdentity, GivenPolicy, Replay, ReplayError, ReplayOptions, ReplayReport};
 
@@ -26,8 +28,8 @@ pub struct Args {
     /// Mismatches shown in full
     #[arg(long, default_value_t = 10, value_name = "N", requires = "check")]
     mismatches: usize,
-    /// Policies that hold in place of the captured ones (CachePolicy and CacheTenant, YAML)
-    #[arg(long, value_name = "FILE")]
+    /// Policies that hold in place of the captured ones: a YAML or JSON file, or a folder of them
+    #[arg(long, value_name = "PATH")]
     policy: Option<String>,
     /// Pass over and count lines that cannot be used
     #[arg(long)]
@@ -106,10 +108,7 @@ fn size_of(file: &Path) -> Result<u64, UsageError> {
 
 impl Args {
     fn options(&self) -> Result<ReplayOptions, CommandError> {
-        let policy = match &self.policy {
-            Some(path) => Some((path.clone(), input::text(path)?)),
-            None => None,
-        };
+        let policy = self.policy.as_deref().map(|path| in_place(path, DEFAULT_NAMESPACE)).transpose()?;
         Ok(ReplayOptions {
             policy,
             check: self.check,
@@ -200,7 +199,7 @@ impl Args {
 }
 
 /// A file that cannot be replayed, and what to do about it.
-fn unusable(error: impl Into<ReplayError>) -> UsageError {
+pub fn unusable(error: impl Into<ReplayError>) -> UsageError {
     let error = error.into();
     let advice = match &error {
         ReplayError::Capture(CaptureError::Io { name, source }) => {
@@ -213,7 +212,7 @@ fn unusable(error: impl Into<ReplayError>) -> UsageError {
         ReplayError::Capture(CaptureError::Line { .. }) => {
             "repair the line, or pass over such lines with `--skip-bad`"
         }
-        ReplayError::Policy(_) => "repair the policy, or give another one with `--policy FILE`",
+        ReplayError::Policy(error) => return refused_policy(error),
     };
     UsageError::new(told(&error), advice)
 }

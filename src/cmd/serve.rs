@@ -1,25 +1,23 @@
 //! `icache serve`: the server.
 
 mod limits;
+mod log;
+mod policy;
 mod ready;
 mod values;
 
-use std::io::{self, IsTerminal as _};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::ValueEnum;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tracing::level_filters::LevelFilter;
-use tracing_subscriber::EnvFilter;
 
 use self::limits::LimitArgs;
-use self::values::{
-    address, capture, factor, index_size, level, message_size, ns, positive_ns, positive_span, span,
-};
+use self::log::LogArgs;
+use self::policy::PolicyArgs;
+use self::values::{address, capture, factor, index_size, message_size, ns, positive_ns, positive_span, span};
 use super::error::sentence;
 use super::input::share;
 use super::{CommandError, Exit, ServerError, UsageError, offline};
@@ -27,14 +25,14 @@ use crate::decision::Knob;
 use crate::index::IndexConfig;
 use crate::lookup::{Router, RouterConfig};
 use crate::model::{RankerKnobs, Source, Sourced, Timestamp};
-use crate::policy::{Defaults, PolicySet, default_ranker};
+use crate::policy::{Defaults, LoadedFiles, PolicySet, default_ranker};
 use crate::replay::preload;
 use crate::server::{ServerConfig, StartError, start};
 
 /// Hold the index and answer lookups
 ///
-/// Serves the inferencecache.v1alpha1 contract, the explain service, gRPC health and reflection on one address, and
-/// health and metrics over HTTP on another. Durations are written as in `30m` or `1h30m`, sizes as in `512MiB`.
+/// Serves the inferencecache.v1alpha1 contract, the explain service, gRPC health and reflection on one address, health
+/// and metrics over HTTP on another, and policies for controllers on a third. Durations are written as in `30m` or `1h30m`, sizes as in `512MiB`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -44,9 +42,15 @@ pub struct Args {
     /// Address of /healthz, /readyz and /metrics; port 0 takes a free one
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", value_parser = address)]
     http_addr: SocketAddr,
+    /// Address of /policy, where controllers read and push policies; port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8081", value_parser = address)]
+    admin_addr: SocketAddr,
     /// Let --grpc-addr be reachable from other machines without TLS
     #[arg(long)]
     insecure_plaintext: bool,
+    /// Let --admin-addr be reachable from other machines without a token
+    #[arg(long)]
+    insecure_disable_auth: bool,
     /// Write the bound addresses as JSON to this file once ready
     #[arg(long, value_name = "PATH")]
     ready_file: Option<PathBuf>,
@@ -56,6 +60,8 @@ pub struct Args {
     /// Time that calls in flight have to finish when the server stops
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = span)]
     drain_timeout: Duration,
+    #[command(flatten)]
+    policy: PolicyArgs,
 
     /// Replica entries of the index; over it the oldest or least used go [default: 1000000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Index")]
@@ -107,12 +113,8 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Limits")]
     metrics_max_series: usize,
 
-    /// Form of the log [default: text on a terminal, else json]
-    #[arg(long, value_name = "FORMAT", help_heading = "Log")]
-    log_format: Option<LogFormat>,
-    /// Least severe level that is logged: off, error, warn, info, debug or trace
-    #[arg(long, value_name = "LEVEL", default_value = "info", value_parser = level, help_heading = "Log")]
-    log_level: LevelFilter,
+    #[command(flatten)]
+    log: LogArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -120,25 +122,21 @@ Examples:
   icache serve
   icache serve --grpc-addr 127.0.0.1:0 --http-addr 127.0.0.1:0 --ready-file /tmp/icache.json
   icache serve --preload testdata/fleet/fleet.capture.jsonl
+  icache serve --policy policies/ --admin-addr 127.0.0.1:8081
   icache serve --max-memory 512MiB --default-ttl 1h --replica-timeout 30s";
-
-/// Form of the log.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum LogFormat {
-    /// One JSON object a line
-    Json,
-    /// For people
-    Text,
-}
 
 /// Serves until a signal stops it.
 pub fn run(args: &Args) -> Result<Exit, CommandError> {
     refuse_exposure(args)?;
-    init_log(args);
+    args.log.init();
     if let Some(path) = &args.ready_file {
         ready::forget(path)?;
     }
-    let router = Arc::new(Router::new(router_config(args)));
+    let defaults = defaults(args);
+    let files = args.policy.load(&defaults)?;
+    let policies =
+        files.as_ref().map_or_else(|| PolicySet::empty(&defaults), |files| files.loaded.set.clone());
+    let router = Arc::new(Router::new(router_config(args, policies)));
     if let Some(path) = &args.preload {
         let loaded = preload(path, &router, Timestamp::now()).map_err(offline::unusable)?;
         for warning in &loaded.warnings {
@@ -157,15 +155,15 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
             "check the limits on threads",
         )
     })?;
-    let ended = runtime.block_on(serve(args, router));
+    let ended = runtime.block_on(serve(args, router, files));
     // What is left now has had its drain timeout.
     runtime.shutdown_background();
     ended
 }
 
-async fn serve(args: &Args, router: Arc<Router>) -> Result<Exit, CommandError> {
+async fn serve(args: &Args, router: Arc<Router>, files: Option<LoadedFiles>) -> Result<Exit, CommandError> {
     let mut signals = Signals::new()?;
-    let mut running = start(server_config(args), router).await.map_err(start_error)?;
+    let mut running = start(server_config(args), router, files).await.map_err(start_error)?;
     if let Some(path) = &args.ready_file {
         ready::write(path, &running)?;
     }
@@ -173,7 +171,9 @@ async fn serve(args: &Args, router: Arc<Router>) -> Result<Exit, CommandError> {
         version = env!("CARGO_PKG_VERSION"),
         grpc_addr = %running.grpc_addr(),
         http_addr = %running.http_addr(),
+        admin_addr = %running.admin_addr(),
         tls = false,
+        admin_auth = false,
         "serving"
     );
     tokio::select! {
@@ -224,15 +224,23 @@ impl Signals {
     }
 }
 
-/// Health and metrics over HTTP may be reached from anywhere; gRPC carries tenants' state.
+/// Health and metrics over HTTP may be reached from anywhere; gRPC carries tenants' state, and the admin port their
+/// policies.
 fn refuse_exposure(args: &Args) -> Result<(), UsageError> {
-    if args.insecure_plaintext || args.grpc_addr.ip().to_canonical().is_loopback() {
-        return Ok(());
+    let refuse = |flag: &str, addr: SocketAddr, without: &str, allow: &str| {
+        Err(UsageError::new(
+            format!("`{flag} {addr}` is reachable from other machines, and without {without}"),
+            format!("listen on a loopback address, or say so with `{allow}`"),
+        ))
+    };
+    let is_exposed = |addr: SocketAddr| !addr.ip().to_canonical().is_loopback();
+    if !args.insecure_plaintext && is_exposed(args.grpc_addr) {
+        return refuse("--grpc-addr", args.grpc_addr, "TLS", "--insecure-plaintext");
     }
-    Err(UsageError::new(
-        format!("`--grpc-addr {}` is reachable from other machines, and without TLS", args.grpc_addr),
-        "listen on a loopback address, or say so with `--insecure-plaintext`",
-    ))
+    if !args.insecure_disable_auth && is_exposed(args.admin_addr) {
+        return refuse("--admin-addr", args.admin_addr, "a token", "--insecure-disable-auth");
+    }
+    Ok(())
 }
 
 fn start_error(error: StartError) -> ServerError {
@@ -242,10 +250,12 @@ fn start_error(error: StartError) -> ServerError {
                 "stop what listens there, or choose another address with `{flag}`; port 0 takes a free one"
             )
         }
+        StartError::Watch(_) => "check the limits on threads".to_owned(),
         StartError::Reflection(_) => "this build is broken; build it again".to_owned(),
     };
     let what = match &error {
         StartError::Bind { addr, source, .. } => format!("cannot listen on `{addr}`: {}", sentence(source)),
+        StartError::Watch(source) => format!("cannot watch the policies: {}", sentence(source)),
         StartError::Reflection(_) => error.to_string(),
     };
     ServerError::new(what, advice)
@@ -255,6 +265,7 @@ fn server_config(args: &Args) -> ServerConfig {
     ServerConfig {
         grpc_addr: args.grpc_addr,
         http_addr: args.http_addr,
+        admin_addr: args.admin_addr,
         max_message_bytes: usize::try_from(args.max_message_size).unwrap_or(usize::MAX),
         max_streams: args.max_streams,
         metrics_max_series: args.metrics_max_series,
@@ -264,9 +275,14 @@ fn server_config(args: &Args) -> ServerConfig {
     }
 }
 
-fn router_config(args: &Args) -> RouterConfig {
+/// What holds where no policy says otherwise.
+fn defaults(args: &Args) -> Defaults {
     let mut defaults = Defaults::default();
     set(&mut defaults.ttl_ns, args.default_ttl, "--default-ttl");
+    defaults
+}
+
+fn router_config(args: &Args, policies: PolicySet) -> RouterConfig {
     let mut ranker: RankerKnobs = default_ranker();
     set(&mut ranker.block_size, args.block_size, "--block-size");
     set(&mut ranker.replica_timeout_ns, args.replica_timeout, "--replica-timeout");
@@ -284,7 +300,7 @@ fn router_config(args: &Args) -> RouterConfig {
             max_memory_bytes: args.max_memory.unwrap_or(index.max_memory_bytes),
             ..index
         },
-        policies: PolicySet::empty(&defaults),
+        policies,
         ranker,
         max_in_flight,
     }
@@ -296,25 +312,6 @@ fn set<T>(setting: &mut Sourced<T>, given: Option<T>, flag: &'static str) {
     if let Some(value) = given {
         *setting = Sourced::new(value, Source::Flag(flag));
     }
-}
-
-/// The log of this program at the level asked for, and of its libraries at warnings.
-fn init_log(args: &Args) {
-    let level = args.log_level;
-    let libraries = level.min(LevelFilter::WARN);
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new(format!("{libraries},icache={level}")))
-        .with_writer(io::stderr);
-    let is_terminal = io::stderr().is_terminal();
-    let format = args.log_format.unwrap_or(if is_terminal { LogFormat::Text } else { LogFormat::Json });
-    // An error means that the process logs already.
-    let _ = match format {
-        LogFormat::Json => log.json().flatten_event(true).try_init(),
-        LogFormat::Text => {
-            let has_color = is_terminal && std::env::var_os("NO_COLOR").is_none();
-            log.with_ansi(has_color).try_init()
-        }
-    };
 }
 
 fn help_of(knob: Knob) -> String {
@@ -343,7 +340,8 @@ mod tests {
     #[test]
     fn what_is_given_says_that_it_was() {
         let args = parsed(&["--pressure-weight", "0.5", "--default-ttl", "1h", "--max-in-flight", "0"]);
-        let config = router_config(&args.unwrap());
+        let args = args.unwrap();
+        let config = router_config(&args, PolicySet::empty(&defaults(&args)));
         let ranker = &config.ranker;
         assert_eq!(ranker.pressure_weight, Sourced::new(0.5, Source::Flag("--pressure-weight")));
         assert_eq!(ranker.block_size, Sourced::built_in(16));
@@ -397,6 +395,11 @@ mod tests {
             (&["--grpc-addr=[::]:0"], true),
             (&["--grpc-addr=10.0.0.1:9090"], true),
             (&["--grpc-addr=0.0.0.0:0", "--insecure-plaintext"], false),
+            (&["--grpc-addr=0.0.0.0:0", "--insecure-disable-auth"], true),
+            (&["--admin-addr=[::1]:0"], false),
+            (&["--admin-addr=0.0.0.0:0"], true),
+            (&["--admin-addr=0.0.0.0:0", "--insecure-plaintext"], true),
+            (&["--admin-addr=0.0.0.0:0", "--insecure-disable-auth"], false),
         ] {
             assert_eq!(refuse_exposure(&parsed(args).unwrap()).is_err(), is_refused, "{args:?}");
         }

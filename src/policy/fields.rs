@@ -1,156 +1,247 @@
-//! Fields of one object: taken by name, checked, and nothing left over.
+//! The registry of fields of CachePolicy and CacheTenant: what may be written, and what it comes to when it is not.
+//!
+//! The loader, the lint rules, the CustomResourceDefinitions, the JSON Schema and the push decoder all read it here.
 
-use super::document::{Key, Node, Value};
-use super::schema::PolicyError;
-use crate::model::parse_duration;
+use crate::model::PROBE_TENANT;
 
-/// The fields of an object that have not been taken yet.
-#[derive(Debug)]
-pub(super) struct Fields<'a> {
-    name: &'a str,
-    /// Path from the document, as in `spec.strategy`; empty at the top.
-    path: String,
-    /// Where the object begins.
-    pub(super) line: u64,
-    rest: Vec<(Key, Node)>,
-    taken: Vec<&'static str>,
+/// Group and version of both kinds.
+pub const API_VERSION: &str = "inferencecache.io/v1alpha1";
+/// What `routingFloorScore` matches.
+pub const DECIMAL_PATTERN: &str = r"^(0|[1-9][0-9]{0,7})(\.[0-9]{1,6})?$";
+/// The namespace of an object that names none.
+pub const DEFAULT_NAMESPACE: &str = "default";
+
+/// A kind of object.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum ObjectKind {
+    /// Applies to the tenant whose tenant_id is the object's namespace.
+    CachePolicy,
+    /// Applies to its `spec.tenantID`.
+    CacheTenant,
 }
 
-impl<'a> Fields<'a> {
-    /// The fields of `node`, which errors call `path` in the file `name`.
-    pub(super) fn of(name: &'a str, path: &str, node: Node) -> Result<Self, PolicyError> {
-        match node.value {
-            Value::Map(rest) => {
-                Ok(Self { name, path: path.to_owned(), line: node.line, rest, taken: Vec::new() })
+impl ObjectKind {
+    /// Both kinds.
+    pub const ALL: [Self; 2] = [Self::CachePolicy, Self::CacheTenant];
+
+    /// As written in `kind`.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::CachePolicy => "CachePolicy",
+            Self::CacheTenant => "CacheTenant",
+        }
+    }
+
+    /// The kind that is written `text`.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.label() == text)
+    }
+
+    /// The fields below `spec`, `spec` itself first, parents before children.
+    pub fn fields(self) -> &'static [Field] {
+        match self {
+            Self::CachePolicy => cache_policy(),
+            Self::CacheTenant => cache_tenant(),
+        }
+    }
+}
+
+/// What a field holds, and which values are valid.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FieldKind {
+    /// A whole number from 0 to `i32::MAX`.
+    Int32,
+    /// A whole number from 0 to `i64::MAX`.
+    Int64,
+    /// `true` or `false`.
+    Bool,
+    /// Text: a Go duration above 0, such as `1h30m`.
+    Duration,
+    /// Text: a decimal of [`DECIMAL_PATTERN`].
+    Decimal,
+    /// Text: one of these words, in exactly this spelling.
+    Enum(&'static [&'static str]),
+    /// Text that is not empty, and none of these words.
+    Text {
+        /// Words that may not be written.
+        reserved: &'static [&'static str],
+    },
+    /// An object with the fields of the table whose path continues this one's; without any it must be empty.
+    Object,
+}
+
+/// One field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Field {
+    /// From the top of the object, as in `spec.strategy.requireChain`.
+    pub path: &'static str,
+    /// What it holds.
+    pub kind: FieldKind,
+    /// The value that holds when it is absent, as written in YAML but without quotes.
+    pub default: Option<&'static str>,
+    /// What its absence means where `default` is `None`; empty for objects and for what is required.
+    pub unset: &'static str,
+    /// Whether the object is refused without it.
+    pub required: bool,
+    /// One line.
+    pub summary: &'static str,
+}
+
+impl Field {
+    /// The last part of the path: the key as written.
+    pub fn name(&self) -> &'static str {
+        self.path.rsplit('.').next().unwrap_or(self.path)
+    }
+
+    /// The path of the object that holds it; empty at the top.
+    pub fn parent(&self) -> &'static str {
+        self.path.rsplit_once('.').map_or("", |(parent, _)| parent)
+    }
+}
+
+const fn field(path: &'static str, kind: FieldKind, default: &'static str, summary: &'static str) -> Field {
+    Field { path, kind, default: Some(default), unset: "", required: false, summary }
+}
+
+const fn unset(path: &'static str, kind: FieldKind, unset: &'static str, summary: &'static str) -> Field {
+    Field { path, kind, default: None, unset, required: false, summary }
+}
+
+const fn required(path: &'static str, kind: FieldKind, summary: &'static str) -> Field {
+    Field { path, kind, default: None, unset: "", required: true, summary }
+}
+
+/// The fields of a CachePolicy below `spec`, `spec` itself first, parents before children.
+pub fn cache_policy() -> &'static [Field] {
+    use FieldKind::{Bool, Decimal, Duration, Enum, Int32, Object};
+    const FIELDS: &[Field] = &[
+        unset("spec", Object, "", "how lookups of the namespace's tenant are answered"),
+        field("spec.eviction", Enum(&["LRU", "LFU"]), "LRU", "victim order when the index is over its cap"),
+        unset(
+            "spec.evictionTTL",
+            Duration,
+            "the server's --default-ttl, 30m",
+            "how long an entry lives after its last report",
+        ),
+        unset(
+            "spec.minimumPrefixTokens",
+            Int32,
+            "no gate",
+            "shortest prompt that gets a hint, in tokens; 0 is no gate",
+        ),
+        field(
+            "spec.minimumMatchedTokens",
+            Int32,
+            "64",
+            "shortest match of a replica that counts, in tokens; 0 is no floor",
+        ),
+        field("spec.routingFloorScore", Decimal, "0.1", "lowest best score that counts; \"0\" is no floor"),
+        unset(
+            "spec.lookupTimeoutMs",
+            Int32,
+            "no deadline",
+            "budget of one lookup in milliseconds; 0 is no deadline",
+        ),
+        unset("spec.strategy", Object, "", "which ways of matching are used"),
+        field("spec.strategy.enableChainMatching", Bool, "true", "match block-hash chains"),
+        field(
+            "spec.strategy.requireChain",
+            Bool,
+            "false",
+            "reject requests without a block-hash chain; true only with enableChainMatching",
+        ),
+        field("spec.strategy.enableTenantHot", Bool, "true", "allow warm-replica answers"),
+        field(
+            "spec.affinityRouting",
+            Enum(&["Enabled", "Disabled"]),
+            "Enabled",
+            "answer with a stable replica where nothing matches",
+        ),
+    ];
+    FIELDS
+}
+
+/// The fields of a CacheTenant below `spec`, `spec` itself first, parents before children.
+pub fn cache_tenant() -> &'static [Field] {
+    use FieldKind::{Enum, Int64, Object, Text};
+    const FIELDS: &[Field] = &[
+        required("spec", Object, "which tenant this is, and what it may use"),
+        required("spec.tenantID", Text { reserved: &[PROBE_TENANT] }, "the tenant_id on the wire"),
+        field(
+            "spec.isolationMode",
+            Enum(&["Fairness"]),
+            "Fairness",
+            "over quota, only that tenant's own oldest prefixes go",
+        ),
+        unset("spec.quota", Object, "", "bounds of what the tenant may hold"),
+        unset(
+            "spec.quota.maxIndexEntries",
+            Int64,
+            "no bound",
+            "distinct (model, scheme, adapter, hash) keys at most; 0 admits nothing",
+        ),
+        unset("spec.crypto", Object, "", "reserved, and empty"),
+    ];
+    FIELDS
+}
+
+/// Fields of either kind beside `spec`.
+pub fn envelope() -> &'static [Field] {
+    use FieldKind::{Enum, Object, Text};
+    const FIELDS: &[Field] = &[
+        required("apiVersion", Enum(&[API_VERSION]), "group and version"),
+        required("kind", Enum(&["CachePolicy", "CacheTenant"]), "what the object is"),
+        required("metadata", Object, "name and namespace, and what the cluster keeps beside them"),
+        required("metadata.name", Text { reserved: &[] }, "a DNS-1123 name"),
+        field(
+            "metadata.namespace",
+            Text { reserved: &[] },
+            DEFAULT_NAMESPACE,
+            "a DNS-1123 label; of a CachePolicy it is the tenant_id that it applies to",
+        ),
+        unset("status", Object, "", "what the cluster writes; not read"),
+    ];
+    FIELDS
+}
+
+/// Keys that the cluster keeps in `metadata` beside name and namespace; whatever they hold is not read.
+pub const CLUSTER_METADATA: [&str; 13] = [
+    "annotations",
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "finalizers",
+    "generateName",
+    "generation",
+    "labels",
+    "managedFields",
+    "ownerReferences",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parents_stand_before_their_children() {
+        for kind in ObjectKind::ALL {
+            let mut seen = vec![""];
+            for field in kind.fields() {
+                assert!(seen.contains(&field.parent()), "{}", field.path);
+                assert!(!seen.contains(&field.path), "{}", field.path);
+                seen.push(field.path);
             }
-            other => {
-                let subject = if path.is_empty() { "a document".to_owned() } else { format!("`{path}`") };
-                let what = format!("{subject} is {}; write an object with fields", other.describe());
-                Err(PolicyError::new(name, node.line, what))
-            }
         }
     }
 
-    /// Takes a field; an empty one counts as absent, as in the cluster.
-    pub(super) fn take(&mut self, field: &'static str) -> Option<Node> {
-        self.taken.push(field);
-        let at = self.rest.iter().position(|(key, _)| key.text == field)?;
-        let (_, node) = self.rest.remove(at);
-        (node.value != Value::Null).then_some(node)
-    }
-
-    /// Takes a field that is an object; absent is `None`.
-    pub(super) fn object(&mut self, field: &'static str) -> Result<Option<Fields<'a>>, PolicyError> {
-        let path = self.path_of(field);
-        self.take(field).map(|node| Fields::of(self.name, &path, node)).transpose()
-    }
-
-    /// Takes a field that is text.
-    pub(super) fn text(&mut self, field: &'static str) -> Result<Option<(u64, String)>, PolicyError> {
-        let Some(node) = self.take(field) else { return Ok(None) };
-        match node.value {
-            Value::Text(text) => Ok(Some((node.line, text))),
-            other => {
-                Err(self.wrong(field, node.line, &format!("is {}; write text, in quotes", other.describe())))
-            }
+    #[test]
+    fn absence_has_a_meaning() {
+        for field in ObjectKind::ALL.iter().flat_map(|kind| kind.fields()) {
+            let is_said = field.default.is_some() || !field.unset.is_empty();
+            assert_eq!(is_said, !field.required && field.kind != FieldKind::Object, "{}", field.path);
         }
-    }
-
-    /// Takes a field that is a boolean.
-    pub(super) fn boolean(&mut self, field: &'static str) -> Result<Option<bool>, PolicyError> {
-        let Some(node) = self.take(field) else { return Ok(None) };
-        match node.value {
-            Value::Bool(value) => Ok(Some(value)),
-            other => Err(self.wrong(
-                field,
-                node.line,
-                &format!("is {}; write `true` or `false`", other.describe()),
-            )),
-        }
-    }
-
-    /// Takes a field that is a whole number from 0 to `most`.
-    pub(super) fn count(&mut self, field: &'static str, most: i64) -> Result<Option<i64>, PolicyError> {
-        let Some(node) = self.take(field) else { return Ok(None) };
-        match node.value {
-            Value::Int(value) => match i64::try_from(value) {
-                Ok(value) if (0..=most).contains(&value) => Ok(Some(value)),
-                _ => {
-                    Err(self.wrong(field, node.line, &format!("is {value}; write a number from 0 to {most}")))
-                }
-            },
-            other => Err(self.wrong(
-                field,
-                node.line,
-                &format!("is {}; write a whole number without quotes", other.describe()),
-            )),
-        }
-    }
-
-    /// Takes a field that is a 32-bit whole number from 0.
-    pub(super) fn count32(&mut self, field: &'static str) -> Result<Option<i32>, PolicyError> {
-        let count = self.count(field, i64::from(i32::MAX))?;
-        Ok(count.and_then(|count| i32::try_from(count).ok()))
-    }
-
-    /// Takes a field that is one of `choices`, in exactly that spelling.
-    pub(super) fn choice<T: Copy>(
-        &mut self,
-        field: &'static str,
-        choices: &[(&str, T)],
-    ) -> Result<Option<T>, PolicyError> {
-        let Some((line, text)) = self.text(field)? else { return Ok(None) };
-        match choices.iter().find(|(word, _)| *word == text) {
-            Some((_, value)) => Ok(Some(*value)),
-            None => {
-                let words: Vec<String> = choices.iter().map(|(word, _)| format!("`{word}`")).collect();
-                let what = format!("is `{text}`; write {}", words.join(" or "));
-                Err(self.wrong(field, line, &what))
-            }
-        }
-    }
-
-    /// Takes a field that is a duration above 0, in nanoseconds.
-    pub(super) fn positive_duration(&mut self, field: &'static str) -> Result<Option<i64>, PolicyError> {
-        let Some((line, text)) = self.text(field)? else { return Ok(None) };
-        match parse_duration(&text) {
-            Ok(ns) if ns > 0 => Ok(Some(ns)),
-            Ok(_) => {
-                Err(self.wrong(field, line, &format!("is `{text}`; write a duration above 0, as in `30m`")))
-            }
-            Err(error) => Err(self.wrong(field, line, &format!("is no duration: {error}"))),
-        }
-    }
-
-    /// An error about `field`.
-    pub(super) fn wrong(&self, field: &str, line: u64, what: &str) -> PolicyError {
-        PolicyError::new(self.name, line, format!("`{}` {what}", self.path_of(field)))
-    }
-
-    /// An error where a field was not taken.
-    pub(super) fn finish(self) -> Result<(), PolicyError> {
-        let Some((key, _)) = self.rest.first() else { return Ok(()) };
-        let nearest = self
-            .taken
-            .iter()
-            .map(|known| {
-                (strsim::damerau_levenshtein(&key.text.to_lowercase(), &known.to_lowercase()), *known)
-            })
-            .min()
-            .filter(|(distance, known)| *distance <= known.len() / 3);
-        let advice = match nearest {
-            Some((_, known)) => format!("did you mean `{}`?", self.path_of(known)),
-            None if self.taken.is_empty() => "nothing may stand here".to_owned(),
-            None => format!("known here: {}", self.taken.join(", ")),
-        };
-        let what = format!("unknown field `{}`; {advice}", self.path_of(&key.text));
-        Err(PolicyError::new(self.name, key.line, what))
-    }
-
-    /// Lets what was not taken be: an object of a kind that is none of ours.
-    pub(super) fn ignore_rest(self) {}
-
-    fn path_of(&self, field: &str) -> String {
-        if self.path.is_empty() { field.to_owned() } else { format!("{}.{field}", self.path) }
     }
 }

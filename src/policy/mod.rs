@@ -1,12 +1,41 @@
-//! Policies: what operators write, and what it comes to for each tenant.
+//! Policies: what operators write, what is wrong with it, and what it comes to for each tenant.
 
+pub mod crd;
+mod diff;
 mod document;
-mod fields;
+pub mod fields;
+mod files;
+mod json_schema;
+pub mod lint;
+mod load;
+mod object_schema;
+mod paths;
+mod push;
 mod resolve;
+mod scalar;
 mod schema;
+mod source;
+mod sources;
 mod store;
+mod view;
+mod watch;
 
-pub use document::MAX_POLICY_BYTES;
-pub use resolve::{Defaults, TenantPolicy, default_ranker, resolve};
-pub use schema::{API_VERSION, LoadedPolicies, PolicyError, load_policies};
+pub use diff::{Change, KnobDiff, NamespaceDiff, POLICY_DIFF_VERSION, PolicyDiff, Setting, diff};
+pub use fields::API_VERSION;
+pub use files::{
+    FileProblem, LoadedFiles, MAX_SET_BYTES, MAX_SET_FILES, PolicyFiles, PolicyTexts, load_paths, read_paths,
+};
+pub use json_schema::json_schema;
+pub use load::{LoadedPolicies, PolicyError, PolicyProblem, load_policies, load_sources};
+pub use paths::{FileError, MAX_FOLDER_DEPTH, POLICY_ENDINGS, policy_paths};
+pub use push::{MAX_PUSH_BYTES, PUSH_VERSIONS, PushError, PushedPolicies, decode_push};
+pub use resolve::{Defaults, TenantPolicy, default_ranker, resolve, resolve_from};
+pub use schema::decimal;
+pub use source::{MAX_POLICY_BYTES, Place, SourceText, Span};
+pub use sources::PolicySources;
 pub use store::{PolicySet, PolicyStore};
+pub use view::{
+    KnobValue, KnobView, KnobsView, NamespaceView, POLICY_VIEW_VERSION, PolicyView, PushedView, ReloadView,
+    knobs, view,
+};
+pub use watch::{PolicyWatch, Reloaded, watch_policies};

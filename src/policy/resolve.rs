@@ -46,33 +46,46 @@ pub struct TenantPolicy {
 
 /// The effective policy of a tenant; `object` names what `written` was read from.
 pub fn resolve(written: &TenantPolicy, object: &Arc<str>, defaults: &Defaults) -> ResolvedPolicy {
-    let pick = Pick { object };
+    resolve_from(written, |_| Source::Object(Arc::clone(object)), defaults)
+}
+
+/// The effective policy of a tenant; `source` says where the field of a path, as in `spec.evictionTTL`, was written.
+pub fn resolve_from(
+    written: &TenantPolicy,
+    source: impl Fn(&str) -> Source,
+    defaults: &Defaults,
+) -> ResolvedPolicy {
+    let pick = Pick { source };
     ResolvedPolicy {
-        eviction: pick.or(written.eviction, Eviction::Lru),
+        eviction: pick.or("spec.eviction", written.eviction, Eviction::Lru),
         ttl_ns: match written.ttl_ns {
-            Some(ttl_ns) => Sourced::new(ttl_ns, Source::Object(Arc::clone(object))),
+            Some(ttl_ns) => Sourced::new(ttl_ns, (pick.source)("spec.evictionTTL")),
             None => defaults.ttl_ns.clone(),
         },
-        minimum_prefix_tokens: pick.or(written.minimum_prefix_tokens, 0),
-        minimum_matched_tokens: pick.or(written.minimum_matched_tokens, 64),
-        routing_floor_score: pick.or(written.routing_floor_score, 0.1),
-        lookup_timeout_ms: pick.or(written.lookup_timeout_ms, 0),
-        enable_chain_matching: pick.or(written.enable_chain_matching, true),
-        require_chain: pick.or(written.require_chain, false),
-        enable_tenant_hot: pick.or(written.enable_tenant_hot, true),
-        affinity_routing: pick.or(written.affinity_routing, true),
-        max_index_entries: pick.or(written.max_index_entries, u64::MAX),
+        minimum_prefix_tokens: pick.or("spec.minimumPrefixTokens", written.minimum_prefix_tokens, 0),
+        minimum_matched_tokens: pick.or("spec.minimumMatchedTokens", written.minimum_matched_tokens, 64),
+        routing_floor_score: pick.or("spec.routingFloorScore", written.routing_floor_score, 0.1),
+        lookup_timeout_ms: pick.or("spec.lookupTimeoutMs", written.lookup_timeout_ms, 0),
+        enable_chain_matching: pick.or(
+            "spec.strategy.enableChainMatching",
+            written.enable_chain_matching,
+            true,
+        ),
+        require_chain: pick.or("spec.strategy.requireChain", written.require_chain, false),
+        enable_tenant_hot: pick.or("spec.strategy.enableTenantHot", written.enable_tenant_hot, true),
+        affinity_routing: pick.or("spec.affinityRouting", written.affinity_routing, true),
+        max_index_entries: pick.or("spec.quota.maxIndexEntries", written.max_index_entries, u64::MAX),
     }
 }
 
-struct Pick<'a> {
-    object: &'a Arc<str>,
+struct Pick<F> {
+    source: F,
 }
 
-impl Pick<'_> {
-    fn or<T>(&self, written: Option<T>, default: T) -> Sourced<T> {
+impl<F: Fn(&str) -> Source> Pick<F> {
+    fn or<T>(&self, path: &str, written: Option<T>, default: T) -> Sourced<T> {
         match written {
-            Some(value) => Sourced::new(value, Source::Object(Arc::clone(self.object))),
+            Some(value) => Sourced::new(value, (self.source)(path)),
             None => Sourced::built_in(default),
         }
     }

@@ -1,290 +1,245 @@
-//! CachePolicy and CacheTenant as operators write them, and what a file of them comes to.
+//! CachePolicy and CacheTenant as written: every field with the bytes of its key and value.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use thiserror::Error;
-
-use super::document::{Node, Value, parse_documents};
-use super::fields::Fields;
+use super::document::{Entry, Node, Parsed, Value};
+use super::fields::{DECIMAL_PATTERN, DEFAULT_NAMESPACE, Field, FieldKind, ObjectKind, envelope};
 use super::resolve::{Defaults, TenantPolicy, resolve};
-use super::store::PolicySet;
-use crate::model::{Eviction, PROBE_TENANT, Source, Sourced, TenantId};
+use super::source::{SourceText, Span};
+use crate::model::{Eviction, ResolvedPolicy, Source, parse_duration};
 
-/// Group and version of both kinds.
-pub const API_VERSION: &str = "inferencecache.io/v1alpha1";
-
-/// The namespace of an object that names none.
-const DEFAULT_NAMESPACE: &str = "default";
-
-/// Fields that the cluster keeps in `metadata` beside name and namespace.
-const METADATA: [&str; 13] = [
-    "annotations",
-    "creationTimestamp",
-    "deletionGracePeriodSeconds",
-    "deletionTimestamp",
-    "finalizers",
-    "generateName",
-    "generation",
-    "labels",
-    "managedFields",
-    "ownerReferences",
-    "resourceVersion",
-    "selfLink",
-    "uid",
-];
-
-/// Why policy documents cannot be used: the first thing that is wrong with them.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{name}:{line}: {what}")]
-pub struct PolicyError {
-    /// File.
-    pub name: String,
-    /// Line, from 1.
-    pub line: u64,
-    /// What is wrong, and what to write instead.
-    pub what: String,
+/// What stands where an object may stand.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Role {
+    /// One of ours.
+    Known(ObjectKind),
+    /// Some other object, passed over.
+    Other,
+    /// Not to be told: `kind` is missing, no text, or one of ours in another spelling.
+    Unclear,
+    /// No object at all.
+    NotAnObject,
+    /// A `List`; its items stand beside it.
+    List,
+    /// A `List` in a `List`.
+    NestedList,
 }
 
-impl PolicyError {
-    pub(super) fn new(name: &str, line: u64, what: impl Into<String>) -> Self {
-        Self { name: name.to_owned(), line, what: what.into() }
-    }
+/// A field that is written and not empty.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Written {
+    pub(super) field: &'static Field,
+    pub(super) entry: Entry,
 }
 
-/// What a file of policies comes to.
+/// A document, or an item of a `List`.
 #[derive(Clone, Debug)]
-pub struct LoadedPolicies {
-    /// The effective policies.
-    pub set: PolicySet,
-    /// CachePolicies in force.
-    pub policies: usize,
-    /// CacheTenants in force.
-    pub tenants: usize,
-    /// Objects that have no effect because another one comes first, each as a sentence.
-    pub inert: Vec<String>,
-    /// Objects of other kinds, passed over.
-    pub other_kinds: u64,
+pub(super) struct Item {
+    /// Which of the sources.
+    pub(super) file: usize,
+    /// Where in the document: empty, or as in `items[0]`.
+    path: String,
+    pub(super) node: Node,
+    pub(super) role: Role,
+    written: Vec<Written>,
 }
 
-/// Reads CachePolicies and CacheTenants from YAML or JSON: several documents, and `List`s of objects.
-///
-/// `name` stands for the text in errors and sources. Of several policies for one namespace the one whose name sorts
-/// first by bytes counts; of several tenants with one tenantID the first by namespace, then name.
-pub fn load_policies(name: &str, text: &str, defaults: &Defaults) -> Result<LoadedPolicies, PolicyError> {
-    let mut objects = Objects::default();
-    for document in parse_documents(name, text)? {
-        objects.read(name, "", document)?;
-    }
-    Ok(objects.resolve(defaults))
-}
-
-/// An object and how it is called.
-#[derive(Debug)]
-struct Named<T> {
-    /// Namespace, then name: the order in which objects count.
-    key: (String, String),
-    source: Arc<str>,
-    spec: T,
-}
-
-#[derive(Debug)]
-struct TenantSpec {
-    tenant: String,
-    max_index_entries: Option<u64>,
-}
-
-#[derive(Debug, Default)]
-struct Objects {
-    policies: Vec<Named<TenantPolicy>>,
-    tenants: Vec<Named<TenantSpec>>,
-    other_kinds: u64,
-}
-
-impl Objects {
-    fn read(&mut self, name: &str, path: &str, node: Node) -> Result<(), PolicyError> {
-        let mut object = Fields::of(name, path, node)?;
-        let version = object.text("apiVersion")?;
-        let Some((line, kind)) = object.text("kind")? else {
-            return Err(object.wrong(
-                "kind",
-                object.line,
-                "is missing; write `CachePolicy` or `CacheTenant`",
-            ));
+/// Everything that the documents of `parsed` hold, `List`s taken apart.
+pub(super) fn items(file: usize, parsed: &Parsed) -> Vec<Item> {
+    let mut items = Vec::new();
+    for document in &parsed.documents {
+        let item = Item::read(file, String::new(), document);
+        let listed = match (&item.role, item.list_items().map(|entry| &entry.node.value)) {
+            (Role::List, Some(Value::List(list))) => Arc::clone(list),
+            _ => Arc::default(),
         };
-        if kind == "List" {
-            return self.read_list(name, path, object);
-        }
-        if kind != "CachePolicy" && kind != "CacheTenant" {
-            self.other_kinds += 1;
-            object.ignore_rest();
-            return Ok(());
-        }
-        match version {
-            Some((_, version)) if version == API_VERSION => {}
-            Some((line, version)) => {
-                let what = format!("is `{version}`; write `{API_VERSION}`");
-                return Err(object.wrong("apiVersion", line, &what));
+        items.push(item);
+        let below = listed.iter().enumerate();
+        items.extend(below.map(|(at, node)| Item::read(file, format!("items[{at}]"), node)));
+    }
+    items
+}
+
+impl Item {
+    fn read(file: usize, path: String, node: &Node) -> Self {
+        let role = role(&path, node);
+        let mut item = Self { file, path, node: node.clone(), role, written: Vec::new() };
+        let fields = item.kind().map_or(&[][..], ObjectKind::fields);
+        for field in envelope().iter().chain(fields) {
+            if let Some(entry) = item.find(field).filter(|entry| entry.node.value != Value::Null) {
+                item.written.push(Written { field, entry: entry.clone() });
             }
-            None => {
-                return Err(object.wrong("apiVersion", line, &format!("is missing; write `{API_VERSION}`")));
-            }
         }
-        let key = metadata(&mut object)?;
-        let source = Arc::from(format!("{kind} {}/{} ({name}:{})", key.0, key.1, object.line));
-        if kind == "CachePolicy" {
-            let spec = policy_spec(&mut object)?;
-            self.policies.push(Named { key, source, spec });
-        } else {
-            let spec = tenant_spec(&mut object)?;
-            self.tenants.push(Named { key, source, spec });
-        }
-        object.take("status");
-        object.finish()
+        item
     }
 
-    fn read_list(&mut self, name: &str, path: &str, mut list: Fields<'_>) -> Result<(), PolicyError> {
-        if !path.is_empty() {
-            return Err(list.wrong(
-                "kind",
-                list.line,
-                "is `List` within a list; write its items into the outer one",
-            ));
+    /// What it is, where it is one of ours.
+    pub(super) fn kind(&self) -> Option<ObjectKind> {
+        match self.role {
+            Role::Known(kind) => Some(kind),
+            _ => None,
         }
-        list.take("metadata");
-        let items = match list.take("items") {
-            None => Vec::new(),
-            Some(Node { value: Value::List(items), .. }) => items,
-            Some(Node { line, value }) => {
-                return Err(list.wrong("items", line, &format!("is {}; write a list", value.describe())));
-            }
+    }
+
+    /// The entry of `field`, an empty one too; parents are read before their children.
+    pub(super) fn find(&self, field: &Field) -> Option<&Entry> {
+        let value = match field.parent() {
+            "" => &self.node.value,
+            parent => &self.get(parent)?.node.value,
         };
-        for (at, item) in items.into_iter().enumerate() {
-            self.read(name, &format!("items[{at}]"), item)?;
-        }
-        list.finish()
+        value.entry(field.name())
     }
 
-    fn resolve(mut self, defaults: &Defaults) -> LoadedPolicies {
-        self.policies.sort_by(|a, b| a.key.cmp(&b.key));
-        self.tenants.sort_by(|a, b| a.key.cmp(&b.key));
-        let mut inert = Vec::new();
-        let mut policies: BTreeMap<&str, &Named<TenantPolicy>> = BTreeMap::new();
-        for policy in &self.policies {
-            let namespace = policy.key.0.as_str();
-            match policies.get(namespace) {
-                Some(first) => {
-                    inert.push(format!("{} has no effect: {} comes first", policy.source, first.source))
-                }
-                None => drop(policies.insert(namespace, policy)),
-            }
+    /// The fields that are written and not empty.
+    pub(super) fn written(&self) -> &[Written] {
+        &self.written
+    }
+
+    /// The field `path`, where it is written and not empty.
+    pub(super) fn get(&self, path: &str) -> Option<&Entry> {
+        self.written.iter().find(|written| written.field.path == path).map(|written| &written.entry)
+    }
+
+    /// `items` of a `List`.
+    pub(super) fn list_items(&self) -> Option<&Entry> {
+        self.node.value.entry("items").filter(|entry| entry.node.value != Value::Null)
+    }
+
+    /// `path` as errors call it: from the top of the document.
+    pub(super) fn path_of(&self, path: &str) -> String {
+        match (self.path.is_empty(), path.is_empty()) {
+            (true, true) => "a document".to_owned(),
+            (true, false) => format!("`{path}`"),
+            (false, true) => format!("`{}`", self.path),
+            (false, false) => format!("`{}.{path}`", self.path),
         }
-        let mut tenants: BTreeMap<&str, &Named<TenantSpec>> = BTreeMap::new();
-        for tenant in &self.tenants {
-            match tenants.get(tenant.spec.tenant.as_str()) {
-                Some(first) => {
-                    inert.push(format!("{} has no effect: {} comes first", tenant.source, first.source))
-                }
-                None => drop(tenants.insert(&tenant.spec.tenant, tenant)),
-            }
+    }
+
+    /// The text of a field that is one.
+    pub(super) fn text(&self, path: &str) -> Option<&str> {
+        match &self.get(path)?.node.value {
+            Value::Text(text) => Some(text),
+            _ => None,
         }
-        let mut set = PolicySet::empty(defaults);
-        let mut ids: Vec<&str> = policies.keys().chain(tenants.keys()).copied().collect();
-        ids.sort_unstable();
-        ids.dedup();
-        for id in ids {
-            let mut effective = match policies.get(id) {
-                Some(policy) => resolve(&policy.spec, &policy.source, defaults),
-                None => resolve(&TenantPolicy::default(), &Arc::from(""), defaults),
-            };
-            if let Some(tenant) = tenants.get(id)
-                && let Some(most) = tenant.spec.max_index_entries
-            {
-                effective.max_index_entries = Sourced::new(most, Source::Object(Arc::clone(&tenant.source)));
-            }
-            set.insert(TenantId::from(id), effective);
+    }
+
+    /// The number of a field that is a whole one, in range or not.
+    pub(super) fn int(&self, path: &str) -> Option<i128> {
+        match &self.get(path)?.node.value {
+            Value::Int(value, _) => Some(*value),
+            _ => None,
         }
-        LoadedPolicies {
-            set,
-            policies: policies.len(),
-            tenants: tenants.len(),
-            inert,
-            other_kinds: self.other_kinds,
+    }
+
+    pub(super) fn boolean(&self, path: &str) -> Option<bool> {
+        match &self.get(path)?.node.value {
+            Value::Bool(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// Its namespace, `fallback` where it names none.
+    pub(super) fn namespace<'a>(&'a self, fallback: Option<&'a str>) -> &'a str {
+        let written = self.text("metadata.namespace").filter(|namespace| !namespace.is_empty());
+        written.or(fallback).unwrap_or(DEFAULT_NAMESPACE)
+    }
+
+    /// `metadata.name`, empty where it has none.
+    pub(super) fn name(&self) -> &str {
+        self.text("metadata.name").unwrap_or_default()
+    }
+
+    /// The first byte of the object.
+    pub(super) fn start(&self) -> Span {
+        self.node.span.start..self.node.span.start
+    }
+
+    /// How messages call it: `CachePolicy team-a/p`.
+    pub(super) fn title(&self, fallback: Option<&str>) -> String {
+        let kind = self.kind().map_or("object", ObjectKind::label);
+        format!("{kind} {}/{}", self.namespace(fallback), self.name())
+    }
+
+    /// The object and the line in which `path` is written; without that field, the object's first line.
+    pub(super) fn source_of(&self, path: &str, source: &SourceText, fallback: Option<&str>) -> Source {
+        let at = self.get(path).map_or(self.node.span.start, |entry| entry.key_span.start);
+        Source::Object(Arc::from(format!(
+            "{} ({}:{})",
+            self.title(fallback),
+            source.name(),
+            source.place(at).line
+        )))
+    }
+
+    fn int32(&self, path: &str) -> Option<i32> {
+        self.int(path).and_then(|value| i32::try_from(value).ok()).filter(|value| *value >= 0)
+    }
+
+    /// What it comes to on a server that was told nothing, as far as it is valid.
+    pub(super) fn effective(&self) -> ResolvedPolicy {
+        resolve(&self.policy(), &Arc::from(""), &Defaults::default())
+    }
+
+    /// Its fields as written, as far as they are valid.
+    pub(super) fn policy(&self) -> TenantPolicy {
+        TenantPolicy {
+            eviction: match self.text("spec.eviction") {
+                Some("LRU") => Some(Eviction::Lru),
+                Some("LFU") => Some(Eviction::Lfu),
+                _ => None,
+            },
+            ttl_ns: self
+                .text("spec.evictionTTL")
+                .and_then(|text| parse_duration(text).ok())
+                .filter(|ns| *ns > 0),
+            minimum_prefix_tokens: self.int32("spec.minimumPrefixTokens"),
+            minimum_matched_tokens: self.int32("spec.minimumMatchedTokens"),
+            routing_floor_score: self.text("spec.routingFloorScore").and_then(decimal),
+            lookup_timeout_ms: self.int32("spec.lookupTimeoutMs"),
+            enable_chain_matching: self.boolean("spec.strategy.enableChainMatching"),
+            require_chain: self.boolean("spec.strategy.requireChain"),
+            enable_tenant_hot: self.boolean("spec.strategy.enableTenantHot"),
+            affinity_routing: match self.text("spec.affinityRouting") {
+                Some("Enabled") => Some(true),
+                Some("Disabled") => Some(false),
+                _ => None,
+            },
+            max_index_entries: self
+                .int("spec.quota.maxIndexEntries")
+                .and_then(|value| i64::try_from(value).ok())
+                .and_then(|value| u64::try_from(value).ok()),
         }
     }
 }
 
-/// Namespace and name.
-fn metadata(object: &mut Fields<'_>) -> Result<(String, String), PolicyError> {
-    let Some(mut metadata) = object.object("metadata")? else {
-        return Err(object.wrong(
-            "metadata",
-            object.line,
-            "is missing; write `metadata: {name: ..., namespace: ...}`",
-        ));
-    };
-    let name = match metadata.text("name")? {
-        Some((_, name)) if !name.is_empty() => name,
-        Some((line, _)) => return Err(metadata.wrong("name", line, "is empty; give the object a name")),
-        None => return Err(metadata.wrong("name", metadata.line, "is missing; give the object a name")),
-    };
-    let namespace = match metadata.text("namespace")? {
-        Some((_, namespace)) if !namespace.is_empty() => namespace,
-        _ => DEFAULT_NAMESPACE.to_owned(),
-    };
-    for field in METADATA {
-        metadata.take(field);
-    }
-    metadata.finish()?;
-    Ok((namespace, name))
-}
-
-fn policy_spec(object: &mut Fields<'_>) -> Result<TenantPolicy, PolicyError> {
-    let Some(mut spec) = object.object("spec")? else { return Ok(TenantPolicy::default()) };
-    let mut policy = TenantPolicy {
-        eviction: spec.choice("eviction", &[("LRU", Eviction::Lru), ("LFU", Eviction::Lfu)])?,
-        ttl_ns: spec.positive_duration("evictionTTL")?,
-        minimum_prefix_tokens: spec.count32("minimumPrefixTokens")?,
-        minimum_matched_tokens: spec.count32("minimumMatchedTokens")?,
-        routing_floor_score: floor_score(&mut spec)?,
-        lookup_timeout_ms: spec.count32("lookupTimeoutMs")?,
-        affinity_routing: spec.choice("affinityRouting", &[("Enabled", true), ("Disabled", false)])?,
-        ..TenantPolicy::default()
-    };
-    if let Some(mut strategy) = spec.object("strategy")? {
-        policy.enable_chain_matching = strategy.boolean("enableChainMatching")?;
-        policy.require_chain = strategy.boolean("requireChain")?;
-        policy.enable_tenant_hot = strategy.boolean("enableTenantHot")?;
-        if policy.require_chain == Some(true) && policy.enable_chain_matching == Some(false) {
-            let what = "is true and `enableChainMatching` is false: every lookup would be refused; change one of them";
-            return Err(strategy.wrong("requireChain", strategy.line, what));
-        }
-        strategy.finish()?;
-    }
-    spec.finish()?;
-    Ok(policy)
-}
-
-fn floor_score(spec: &mut Fields<'_>) -> Result<Option<f32>, PolicyError> {
-    const FIELD: &str = "routingFloorScore";
-    let Some(node) = spec.take(FIELD) else { return Ok(None) };
-    let Value::Text(text) = &node.value else {
-        let what = format!("is {}; write a decimal in quotes, as in \"0.1\"", node.value.describe());
-        return Err(spec.wrong(FIELD, node.line, &what));
-    };
-    match text.parse() {
-        Ok(score) if is_floor_score(text) => Ok(Some(score)),
-        _ => {
-            let what = format!(
-                "is `{text}`; write up to 8 digits, then at most 6 decimals, without sign or exponent, as in \"0.1\""
-            );
-            Err(spec.wrong(FIELD, node.line, &what))
+impl Value {
+    /// The entry `key` of an object.
+    pub(super) fn entry(&self, key: &str) -> Option<&Entry> {
+        match self {
+            Self::Map(entries) => entries.iter().find(|entry| &*entry.key == key),
+            _ => None,
         }
     }
 }
 
-/// `^(0|[1-9][0-9]{0,7})(\.[0-9]{1,6})?$`
-fn is_floor_score(text: &str) -> bool {
+fn role(path: &str, node: &Node) -> Role {
+    let Value::Map(_) = node.value else { return Role::NotAnObject };
+    match node.value.entry("kind").map(|entry| &entry.node.value) {
+        Some(Value::Text(kind)) => match (&**kind, ObjectKind::parse(kind)) {
+            (_, Some(kind)) => Role::Known(kind),
+            ("List", None) if path.is_empty() => Role::List,
+            ("List", None) => Role::NestedList,
+            ("", None) => Role::Unclear,
+            _ if ObjectKind::ALL.iter().any(|ours| ours.label().eq_ignore_ascii_case(kind)) => Role::Unclear,
+            _ => Role::Other,
+        },
+        _ => Role::Unclear,
+    }
+}
+
+/// The number that `text` is, where it matches [`DECIMAL_PATTERN`].
+pub fn decimal(text: &str) -> Option<f32> {
+    debug_assert_eq!(DECIMAL_PATTERN, r"^(0|[1-9][0-9]{0,7})(\.[0-9]{1,6})?$");
     let all_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     let (whole, decimals) = match text.split_once('.') {
         Some((whole, decimals)) => (whole, Some(decimals)),
@@ -292,36 +247,18 @@ fn is_floor_score(text: &str) -> bool {
     };
     let whole_fits =
         whole == "0" || (1..=8).contains(&whole.len()) && !whole.starts_with('0') && all_digits(whole);
-    whole_fits && decimals.is_none_or(|decimals| (1..=6).contains(&decimals.len()) && all_digits(decimals))
+    let fits = whole_fits
+        && decimals.is_none_or(|decimals| (1..=6).contains(&decimals.len()) && all_digits(decimals));
+    if fits { text.parse().ok() } else { None }
 }
 
-fn tenant_spec(object: &mut Fields<'_>) -> Result<TenantSpec, PolicyError> {
-    let Some(mut spec) = object.object("spec")? else {
-        return Err(object.wrong("spec", object.line, "is missing; write at least `tenantID`"));
-    };
-    let tenant = match spec.text("tenantID")? {
-        Some((line, id)) if id == PROBE_TENANT => {
-            return Err(spec.wrong(
-                "tenantID",
-                line,
-                &format!("is `{id}`, which is reserved for health probes"),
-            ));
+impl FieldKind {
+    /// The largest value of a whole number.
+    pub(super) fn most(self) -> Option<i64> {
+        match self {
+            Self::Int32 => Some(i64::from(i32::MAX)),
+            Self::Int64 => Some(i64::MAX),
+            _ => None,
         }
-        Some((_, id)) if !id.is_empty() => id,
-        Some((line, _)) => {
-            return Err(spec.wrong("tenantID", line, "is empty; write the tenant_id of the wire"));
-        }
-        None => return Err(spec.wrong("tenantID", spec.line, "is missing; write the tenant_id of the wire")),
-    };
-    spec.choice("isolationMode", &[("Fairness", ())])?;
-    let mut max_index_entries = None;
-    if let Some(mut quota) = spec.object("quota")? {
-        max_index_entries = quota.count("maxIndexEntries", i64::MAX)?.map(i64::unsigned_abs);
-        quota.finish()?;
     }
-    if let Some(crypto) = spec.object("crypto")? {
-        crypto.finish()?;
-    }
-    spec.finish()?;
-    Ok(TenantSpec { tenant, max_index_entries })
 }

@@ -4,9 +4,11 @@
 //! the screen is, and for which a closed pipe is the end of the output and no error.
 
 mod answer;
+mod diagnostics;
 mod error;
 mod explanation;
 mod markdown;
+mod policy;
 mod printer;
 mod registry;
 mod replay;
@@ -16,9 +18,13 @@ mod table;
 mod text;
 
 pub use answer::{AnswerJson, RankedReplicaJson, ack, answer};
+pub use diagnostics::{
+    DiagnosticFormat, Linted, diagnostics, lint_rules_page, policy_error, rule, rule_listing,
+};
 pub use error::{ErrorText, error, warnings};
 pub use explanation::{Asked, ExplanationJson, explanation};
 pub use markdown::plain;
+pub use policy::{policies, policy_diff, simulation};
 pub use printer::{ColorWhen, Format, Look, Printer};
 pub use registry::{
     Entry, exit_status_page, gates_page, listing, page, reason_codes_page, reason_codes_table,

@@ -9,6 +9,7 @@ mod intake;
 mod preload;
 mod report;
 mod settings;
+mod simulate;
 mod timings;
 
 use std::io::BufRead;
@@ -21,18 +22,19 @@ pub use check::{Mismatch, compare};
 pub use engine::MAX_ENGINES;
 pub use preload::{Preload, preload};
 pub use report::{Checked, GivenPolicy, MAX_WARNINGS, ReplayReport};
+pub use simulate::{MAX_VARIANTS, Move, Side, Simulated, Simulation, Variant};
 pub use timings::Timings;
 
 use self::intake::Intake;
 use self::settings::ServerSettings;
 use crate::capture::{Body, CaptureError, KvBatch, Lookup, Notes, ReadOptions, Reader, Record};
 use crate::contract::{decode_answer, decode_request};
-use crate::decision::Decision;
+use crate::decision::{Decision, GateId, Reason};
 use crate::engine::DecodeError;
 use crate::explanation::answer;
 use crate::lookup::{Call, Router};
-use crate::model::{LookupRequest, Timestamp};
-use crate::policy::{PolicyError, PolicySet, load_policies};
+use crate::model::{LookupRequest, ReplicaId, Timestamp};
+use crate::policy::{PolicyError, PolicySet, SourceText, load_policies, load_sources};
 
 /// Time between two sweeps, in nanoseconds: the default of `--sweep-interval`.
 pub const SWEEP_INTERVAL_NS: i64 = 60_000_000_000;
@@ -40,8 +42,8 @@ pub const SWEEP_INTERVAL_NS: i64 = 60_000_000_000;
 /// How a capture is replayed.
 #[derive(Clone, Debug)]
 pub struct ReplayOptions {
-    /// Policies that hold throughout, in place of the captured ones: name of the file and its text.
-    pub policy: Option<(String, String)>,
+    /// Policies that hold throughout, in place of the captured ones.
+    pub policy: Option<PolicyOverride>,
     /// Compare each lookup with its recorded answer or expectation.
     pub check: bool,
     /// Mismatches kept in full; further ones are only counted.
@@ -56,6 +58,15 @@ impl Default for ReplayOptions {
     fn default() -> Self {
         Self { policy: None, check: false, mismatches: 10, skip_bad: false, timings: false }
     }
+}
+
+/// Policies in place of the captured ones.
+#[derive(Clone, Debug)]
+pub struct PolicyOverride {
+    /// Their files.
+    pub files: Vec<SourceText>,
+    /// The namespace of objects that name none.
+    pub namespace: String,
 }
 
 /// On whose behalf a batch is that does not say so itself.
@@ -92,6 +103,16 @@ pub struct Replay {
     report: ReplayReport,
     clock: Option<Clock>,
     is_begun: bool,
+    last_answer: Option<LastAnswer>,
+}
+
+/// The gist of an answer, for comparing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct LastAnswer {
+    reason: Reason,
+    because: GateId,
+    /// The first replica, where there is a hint.
+    first: Option<ReplicaId>,
 }
 
 /// The virtual clock and what hangs on it.
@@ -115,6 +136,7 @@ impl Replay {
             report: ReplayReport::new(),
             clock: None,
             is_begun: false,
+            last_answer: None,
             options,
         };
         replay.put_override_in_force()?;
@@ -257,6 +279,11 @@ impl Replay {
             self.report.timings.get_or_insert_default().add(start.elapsed());
         }
         self.report.count_lookup(&request, &decision);
+        self.last_answer = Some(LastAnswer {
+            reason: decision.reason,
+            because: decision.because,
+            first: decision.hints().next().map(|hint| hint.replica.clone()),
+        });
         if self.options.check {
             self.check(lookup, record, &request, &decision);
         }
@@ -296,10 +323,11 @@ impl Replay {
     }
 
     fn put_override_in_force(&mut self) -> Result<(), ReplayError> {
-        let Some((name, text)) = &self.options.policy else { return Ok(()) };
-        let loaded = load_policies(name, text, self.settings.defaults())?;
+        let Some(PolicyOverride { files, namespace }) = &self.options.policy else { return Ok(()) };
+        let loaded = load_sources(files.clone(), Some(namespace), self.settings.defaults())?;
         let tenants = loaded.set.iter().map(|(tenant, _)| tenant.as_str().to_owned()).collect();
-        self.report.policy = Some(GivenPolicy { name: name.clone(), tenants, is_met: false });
+        let name = files.iter().map(|file| file.name().to_owned()).collect::<Vec<_>>().join(", ");
+        self.report.policy = Some(GivenPolicy { name, tenants, is_met: false });
         self.replace_policies(loaded.set, loaded.inert);
         Ok(())
     }

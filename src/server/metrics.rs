@@ -1,5 +1,7 @@
 //! Metrics: one table of what there is, and the observations that fill it.
 
+mod policies;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -8,6 +10,7 @@ use prometheus::core::Collector;
 use prometheus::proto::MetricType;
 use prometheus::{HistogramOpts, HistogramVec, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder};
 
+use self::policies::PolicyGauges;
 use super::door::Arrival;
 use super::series::Series;
 use crate::decision::{Decision, GateId, Reason};
@@ -87,6 +90,12 @@ metrics! {
         "distinct keys evicted for the quota of their tenant";
     IndexEvictions "index_evictions_total" Counter ["algorithm", "reason"],
         "replica entries evicted: over the cap, or at the end of their time to live";
+    PolicyReloadSuccess "policy_reload_success" Gauge [],
+        "1 where what the policy files say is in force, 0 where the last good set is kept in its place";
+    PolicyReloadTimestamp "policy_reload_timestamp_seconds" Gauge [],
+        "when policies were last put in force, from files or by a push, in seconds since 1970";
+    Policies "policies" Gauge [],
+        "policies in force, those of files and those pushed";
 }
 
 impl Metric {
@@ -126,6 +135,7 @@ pub(super) struct Metrics {
     events: IntCounterVec,
     tenant_evictions: IntCounterVec,
     index_evictions: IntCounterVec,
+    policies: PolicyGauges,
     /// Held while the gauges are set and read, so that two readers do not mix.
     reading: Mutex<()>,
 }
@@ -158,6 +168,7 @@ impl Metrics {
             events: counter(&registry, Metric::Events),
             tenant_evictions: counter(&registry, Metric::TenantEvictions),
             index_evictions: counter(&registry, Metric::IndexEvictions),
+            policies: PolicyGauges::new(&registry),
             reading: Mutex::new(()),
             registry,
         };
@@ -214,11 +225,16 @@ impl Metrics {
         let evicted = &applied.evicted;
         self.observe_evictions(Eviction::Lru, "cap", evicted.cap_lru);
         self.observe_evictions(Eviction::Lfu, "cap", evicted.cap_lfu);
-        if evicted.quota_keys > 0 {
-            self.tenants.admit(update.tenant);
+        self.observe_quota_evictions(update.tenant, evicted.quota_keys);
+    }
+
+    /// Distinct keys that went for the quota of their tenant.
+    pub(super) fn observe_quota_evictions(&self, tenant: &str, keys: u64) {
+        if keys > 0 {
+            self.tenants.admit(tenant);
             self.tenant_evictions
-                .with_label_values(&[self.tenants.label(update.tenant), "over_entries"])
-                .inc_by(evicted.quota_keys);
+                .with_label_values(&[self.tenants.label(tenant), "over_entries"])
+                .inc_by(keys);
         }
     }
 

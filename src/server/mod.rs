@@ -1,7 +1,8 @@
-//! The server: gRPC and HTTP in front of one [`Router`], its metrics, and its orderly end.
+//! The server: gRPC, HTTP and the admin port in front of one [`Router`], its metrics, and its orderly end.
 //!
 //! Handlers decode, call and encode; what an answer is, is decided elsewhere.
 
+mod admin;
 mod aside;
 mod door;
 mod drops;
@@ -12,6 +13,7 @@ mod health;
 mod http;
 mod ingest;
 mod metrics;
+mod policies;
 mod series;
 mod sweeper;
 
@@ -35,10 +37,12 @@ use self::door::Door;
 use self::feeds::Feeds;
 use self::ingest::Ingest;
 use self::metrics::Metrics;
+use self::policies::Policies;
 use crate::contract::wire::DESCRIPTORS;
 use crate::contract::wire::icache::v1alpha1::explain_server::ExplainServer;
 use crate::contract::wire::inferencecache::v1alpha1::inference_cache_server::InferenceCacheServer;
 use crate::lookup::Router;
+use crate::policy::{LoadedFiles, PolicyWatch, watch_policies};
 
 /// Settings of the server itself; those of index and ranking are in the router.
 #[derive(Clone, Debug)]
@@ -47,6 +51,8 @@ pub struct ServerConfig {
     pub grpc_addr: SocketAddr,
     /// Where health and metrics are served over HTTP; port 0 takes a free one.
     pub http_addr: SocketAddr,
+    /// Where policies are read and pushed over HTTP; port 0 takes a free one.
+    pub admin_addr: SocketAddr,
     /// Bytes of one message; a larger one is answered RESOURCE_EXHAUSTED.
     pub max_message_bytes: usize,
     /// Concurrent streams of one connection.
@@ -66,6 +72,7 @@ impl Default for ServerConfig {
         Self {
             grpc_addr: SocketAddr::from(([127, 0, 0, 1], 9090)),
             http_addr: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            admin_addr: SocketAddr::from(([127, 0, 0, 1], 8081)),
             max_message_bytes: 16 << 20,
             max_streams: 1_024,
             metrics_max_series: 1_000,
@@ -89,6 +96,9 @@ pub enum StartError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// Policy files cannot be watched.
+    #[error("cannot watch the policy files: {0}")]
+    Watch(std::io::Error),
     /// The descriptors that reflection serves are broken.
     #[error("cannot serve reflection: {0}")]
     Reflection(#[from] tonic_reflection::server::Error),
@@ -121,26 +131,38 @@ async fn draining(mut phase: watch::Receiver<Phase>) {
 pub struct Running {
     grpc_addr: SocketAddr,
     http_addr: SocketAddr,
+    admin_addr: SocketAddr,
     drain_timeout: Duration,
     phase: watch::Sender<Phase>,
     stop_grpc: oneshot::Sender<()>,
     stop_http: oneshot::Sender<()>,
+    stop_admin: oneshot::Sender<()>,
     grpc: JoinHandle<Result<(), tonic::transport::Error>>,
     http: JoinHandle<std::io::Result<()>>,
+    admin: JoinHandle<std::io::Result<()>>,
     sweeper: JoinHandle<()>,
+    _policy_watch: Option<PolicyWatch>,
 }
 
-/// Binds both addresses and serves. Runs on the current async runtime.
-pub async fn start(config: ServerConfig, router: Arc<Router>) -> Result<Running, StartError> {
+/// Binds the addresses and serves. `files` are in force in `router`, and are watched from here on. Runs on the current
+/// async runtime.
+pub async fn start(
+    config: ServerConfig,
+    router: Arc<Router>,
+    files: Option<LoadedFiles>,
+) -> Result<Running, StartError> {
     let grpc_listener = bind("--grpc-addr", config.grpc_addr).await?;
     let http_listener = bind("--http-addr", config.http_addr).await?;
+    let admin_listener = bind("--admin-addr", config.admin_addr).await?;
     let grpc_addr = grpc_listener.local_addr().unwrap_or(config.grpc_addr);
     let http_addr = http_listener.local_addr().unwrap_or(config.http_addr);
+    let admin_addr = admin_listener.local_addr().unwrap_or(config.admin_addr);
 
     let (phase, phase_seen) = watch::channel(Phase::Serving);
     let metrics = Arc::new(Metrics::new(config.metrics_max_series));
     // State that was loaded before the start counts as known.
     metrics.admit_models(router.index().gauges().keys_by_model.keys());
+    let (policies, policy_watch) = policies(&router, &metrics, files)?;
     let core = Arc::new(Core {
         ingest: Ingest::new(Arc::clone(&router), Arc::clone(&metrics)),
         feeds: Feeds::new(phase_seen.clone()),
@@ -152,6 +174,7 @@ pub async fn start(config: ServerConfig, router: Arc<Router>) -> Result<Running,
 
     let (stop_grpc, grpc_stopped) = oneshot::channel();
     let (stop_http, http_stopped) = oneshot::channel();
+    let (stop_admin, admin_stopped) = oneshot::channel();
     let services = grpc_services(&config, &core)?;
     let incoming = TcpIncoming::from(grpc_listener).with_nodelay(Some(true));
     let grpc = tokio::spawn(services.serve_with_incoming_shutdown(incoming, async {
@@ -160,18 +183,43 @@ pub async fn start(config: ServerConfig, router: Arc<Router>) -> Result<Running,
     let http = tokio::spawn(http::serve(http_listener, Arc::clone(&core), async {
         let _ = http_stopped.await;
     }));
+    let admin = tokio::spawn(admin::serve(admin_listener, policies, async {
+        let _ = admin_stopped.await;
+    }));
     let sweeper = tokio::spawn(sweeper::run(core, config.sweep_interval));
     Ok(Running {
         grpc_addr,
         http_addr,
+        admin_addr,
         drain_timeout: config.drain_timeout,
         phase,
         stop_grpc,
         stop_http,
+        stop_admin,
         grpc,
         http,
+        admin,
         sweeper,
+        _policy_watch: policy_watch,
     })
+}
+
+/// The policies in force, and the watch on the files that they were read from.
+fn policies(
+    router: &Arc<Router>,
+    metrics: &Arc<Metrics>,
+    files: Option<LoadedFiles>,
+) -> Result<(Arc<Policies>, Option<PolicyWatch>), StartError> {
+    let (loaded, watched) = match files {
+        Some(LoadedFiles { files, texts, loaded }) => (Some(loaded), Some((files, texts))),
+        None => (None, None),
+    };
+    let policies = Arc::new(Policies::new(Arc::clone(router), Arc::clone(metrics), loaded));
+    let watch = watched.map(|(files, texts)| {
+        let policies = Arc::clone(&policies);
+        watch_policies(files, texts, move |reloaded| policies.reload(reloaded)).map_err(StartError::Watch)
+    });
+    Ok((policies, watch.transpose()?))
 }
 
 async fn bind(flag: &'static str, addr: SocketAddr) -> Result<TcpListener, StartError> {
@@ -214,11 +262,17 @@ impl Running {
         self.http_addr
     }
 
+    /// Where policies are read and pushed.
+    pub fn admin_addr(&self) -> SocketAddr {
+        self.admin_addr
+    }
+
     /// Returns when a door closed by itself, and says why; the server is of no more use then.
     pub async fn failed(&mut self) -> String {
         let (door, ended) = tokio::select! {
             ended = &mut self.grpc => ("gRPC", ended.map(|ended| ended.err().map(|error| error.to_string()))),
             ended = &mut self.http => ("HTTP", ended.map(|ended| ended.err().map(|error| error.to_string()))),
+            ended = &mut self.admin => ("the admin port", ended.map(|ended| ended.err().map(|error| error.to_string()))),
         };
         let why = ended.unwrap_or_else(|error| Some(error.to_string()));
         format!("{door} is no longer served: {}", why.as_deref().unwrap_or("it ended by itself"))
@@ -230,6 +284,8 @@ impl Running {
         let _ = self.phase.send(Phase::Draining);
         let _ = self.stop_grpc.send(());
         let all_finished = timeout(self.drain_timeout, self.grpc).await.is_ok();
+        let _ = self.stop_admin.send(());
+        let _ = timeout(HTTP_GRACE, self.admin).await;
         // Readiness is answered until the last call is done.
         let _ = self.stop_http.send(());
         let _ = timeout(HTTP_GRACE, self.http).await;

@@ -49,9 +49,9 @@ pub async fn serve(settings: RouterConfig) -> World {
 /// A server on free ports, with settings of the server itself.
 pub async fn serve_with(settings: RouterConfig, config: ServerConfig) -> World {
     let free = ([127, 0, 0, 1], 0).into();
-    let config = ServerConfig { grpc_addr: free, http_addr: free, ..config };
+    let config = ServerConfig { grpc_addr: free, http_addr: free, admin_addr: free, ..config };
     let router = Arc::new(Router::new(settings));
-    let running = start(config, Arc::clone(&router)).await.expect("free ports are there");
+    let running = start(config, Arc::clone(&router), None).await.expect("free ports are there");
     let channel = Channel::from_shared(format!("http://{}", running.grpc_addr()))
         .expect("an address makes a URI")
         .connect()

@@ -13,6 +13,7 @@ pub struct Process {
     child: Child,
     pub grpc_addr: SocketAddr,
     pub http_addr: SocketAddr,
+    pub admin_addr: SocketAddr,
     lines: Arc<Mutex<Vec<Value>>>,
     reader: Option<JoinHandle<()>>,
 }
@@ -21,7 +22,8 @@ impl Process {
     /// Starts on free ports and waits for the line that says where.
     pub fn start(args: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_icache"))
-            .args(["serve", "--grpc-addr=127.0.0.1:0", "--http-addr=127.0.0.1:0", "--log-format=json"])
+            .args(["serve", "--grpc-addr=127.0.0.1:0", "--http-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0"])
+            .arg("--log-format=json")
             .args(args)
             .stderr(Stdio::piped())
             .spawn()
@@ -39,7 +41,8 @@ impl Process {
             }
         };
         let address = |name: &str| serving[name].as_str().and_then(|text| text.parse().ok()).expect(name);
-        let (grpc_addr, http_addr) = (address("grpc_addr"), address("http_addr"));
+        let (grpc_addr, http_addr, admin_addr) =
+            (address("grpc_addr"), address("http_addr"), address("admin_addr"));
         let lines = Arc::new(Mutex::new(lines));
         let seen = Arc::clone(&lines);
         let reader = std::thread::spawn(move || {
@@ -48,7 +51,12 @@ impl Process {
                 seen.lock().expect("no reader panics").push(line);
             }
         });
-        Self { child, grpc_addr, http_addr, lines, reader: Some(reader) }
+        Self { child, grpc_addr, http_addr, admin_addr, lines, reader: Some(reader) }
+    }
+
+    /// The log so far.
+    pub fn log(&self) -> Vec<Value> {
+        self.lines.lock().expect("no reader panics").clone()
     }
 
     /// Sends a signal by its name.

@@ -16,6 +16,7 @@ struct Ready {
     version: u32,
     grpc_addr: SocketAddr,
     http_addr: SocketAddr,
+    admin_addr: SocketAddr,
 }
 
 /// A file of an earlier run must not be taken for this one's.
@@ -28,7 +29,12 @@ pub(super) fn forget(path: &Path) -> Result<(), UsageError> {
 
 /// Written aside and renamed: whoever sees the file sees all of it.
 pub(super) fn write(path: &Path, running: &Running) -> Result<(), UsageError> {
-    let ready = Ready { version: 1, grpc_addr: running.grpc_addr(), http_addr: running.http_addr() };
+    let ready = Ready {
+        version: 1,
+        grpc_addr: running.grpc_addr(),
+        http_addr: running.http_addr(),
+        admin_addr: running.admin_addr(),
+    };
     let mut aside = path.as_os_str().to_owned();
     aside.push(format!(".{}.tmp", std::process::id()));
     let written = serde_json::to_string(&ready)

@@ -2,7 +2,7 @@
 
 mod json;
 mod progress;
-mod shares;
+pub(super) mod shares;
 mod table;
 
 use std::io;

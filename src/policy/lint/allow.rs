@@ -1,0 +1,89 @@
+//! `# icache: allow RULE[, RULE]`: findings that the author of a file knows of.
+
+use hashbrown::HashSet;
+
+use super::finding::Diagnostic;
+use super::input::Input;
+use super::registry::Rule;
+use crate::policy::document::Parsed;
+use crate::policy::source::SourceText;
+
+/// The findings without those that a comment or an option allows. What a server refuses nothing allows.
+pub(super) fn without_allowed(input: &Input<'_>, all: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let comments = input.sources.iter().zip(&input.files);
+    let allowed: Vec<HashSet<(usize, Rule)>> =
+        comments.map(|(source, parsed)| allowed_in(source, parsed)).collect();
+    let is_allowed = |diagnostic: &Diagnostic| {
+        let by_option = input.options.allow.contains(&diagnostic.rule);
+        let line = diagnostic.place(input.sources).1.line;
+        let by_comment = || {
+            allowed
+                .get(diagnostic.site.file)
+                .is_some_and(|allowed| allowed.contains(&(line, diagnostic.rule)))
+        };
+        !diagnostic.rule.is_enforced() && (by_option || by_comment())
+    };
+    all.into_iter()
+        .filter(|diagnostic| !is_allowed(diagnostic))
+        .map(|mut diagnostic| {
+            let is_tried = allowed.get(diagnostic.site.file).is_some_and(|allowed| {
+                allowed.contains(&(diagnostic.place(input.sources).1.line, diagnostic.rule))
+            });
+            if is_tried {
+                diagnostic.help.push_str("; no comment allows it, since a server refuses it");
+            }
+            diagnostic
+        })
+        .collect()
+}
+
+/// The lines of a source, each with the rules that are allowed in it.
+fn allowed_in(source: &SourceText, parsed: &Parsed) -> HashSet<(usize, Rule)> {
+    let mut allowed = HashSet::new();
+    for comment in &parsed.comments {
+        let Some(rules) = rules(&comment.text) else { continue };
+        let line = source.place(comment.span.start).line;
+        let before = source.line(line).start..comment.span.start;
+        let target = if is_blank(source.slice(&before)) { next_content(source, line) } else { line };
+        allowed.extend(rules.map(|rule| (target, rule)));
+    }
+    allowed
+}
+
+/// The rules that a comment names.
+fn rules(text: &str) -> Option<impl Iterator<Item = Rule> + '_> {
+    let list = text.trim().strip_prefix("icache:")?.trim_start().strip_prefix("allow ")?;
+    Some(list.split([',', ' ']).filter_map(|id| Rule::parse(id.trim())))
+}
+
+fn is_blank(text: &str) -> bool {
+    text.chars().all(|char| char.is_whitespace() || char == '\u{feff}')
+}
+
+/// The line that a comment in a line of its own speaks of: the next one that is more than a comment.
+fn next_content(source: &SourceText, line: usize) -> usize {
+    let is_content = |line: &usize| {
+        let text = source.slice(&source.line(*line)).trim_start();
+        !text.is_empty() && !text.starts_with('#')
+    };
+    (line + 1..=source.line_count()).find(is_content).unwrap_or(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_name_rules() {
+        for (text, ids) in [
+            (" icache: allow ttl-very-long", &["ttl-very-long"][..]),
+            ("icache:allow  both-floors-off,ttl-below-sweep ", &["both-floors-off", "ttl-below-sweep"]),
+            (" icache: allow no-such-rule, tenant-hot-dead", &["tenant-hot-dead"]),
+            (" icache: deny ttl-very-long", &[]),
+            (" allow ttl-very-long", &[]),
+        ] {
+            let found: Vec<&str> = rules(text).into_iter().flatten().map(Rule::id).collect();
+            assert_eq!(found, ids, "{text}");
+        }
+    }
+}
