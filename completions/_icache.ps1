@@ -30,6 +30,7 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process: what was answered, why, and whether it is what was recorded')
+            [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Check, show, compare and try out policies')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report what a replica holds, and its statistics')
             [CompletionResult]::new('event', 'event', [CompletionResultType]::ParameterValue, 'Publish a cache event: an eviction, a clearing, a sign of life')
@@ -89,7 +90,7 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to ask')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all')
             [CompletionResult]::new('--capture', '--capture', [CompletionResultType]::ParameterName, 'Replay this capture in process and look up at its last instant, without a server')
-            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policies (YAML) to look up under, in place of the captured ones')
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policies to look up under, in place of the captured ones: a YAML or JSON file, or a folder of them')
             [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'End with status 1 unless the answer has one of these reason codes')
             [CompletionResult]::new('--expect-replica', '--expect-replica', [CompletionResultType]::ParameterName, 'End with status 1 unless the answer''s first replica is this one')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the answer')
@@ -115,7 +116,7 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
         }
         'icache;replay' {
             [CompletionResult]::new('--mismatches', '--mismatches', [CompletionResultType]::ParameterName, 'Mismatches shown in full')
-            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policies that hold in place of the captured ones (CachePolicy and CacheTenant, YAML)')
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policies that hold in place of the captured ones: a YAML or JSON file, or a folder of them')
             [CompletionResult]::new('--replica', '--replica', [CompletionResultType]::ParameterName, 'Replica of a bare batch')
             [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'Model of a bare batch')
             [CompletionResult]::new('--tenant', '--tenant', [CompletionResultType]::ParameterName, 'Tenant of a bare batch')
@@ -130,6 +131,137 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;policy' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('lint', 'lint', [CompletionResultType]::ParameterValue, 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant')
+            [CompletionResult]::new('rules', 'rules', [CompletionResultType]::ParameterValue, 'Explain a rule of `icache policy lint`; without a name, list them all')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show the effective policy of each namespace: every knob with its value and where it comes from')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two sets of policies in effect, not in text')
+            [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Replay captures under several policies, and compare the answers side by side')
+            [CompletionResult]::new('crd', 'crd', [CompletionResultType]::ParameterValue, 'Print the CustomResourceDefinitions of CachePolicy and CacheTenant, for `kubectl apply`')
+            [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema (2020-12) of CachePolicy and CacheTenant, for editors')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'icache;policy;lint' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Form of the findings')
+            [CompletionResult]::new('--deny', '--deny', [CompletionResultType]::ParameterName, 'End with status 1 on these findings too')
+            [CompletionResult]::new('--allow', '--allow', [CompletionResultType]::ParameterName, 'Leave out what this rule finds (repeatable; also separated by commas)')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of objects that name none')
+            [CompletionResult]::new('--block-size', '--block-size', [CompletionResultType]::ParameterName, 'Tokens in a block of the engines')
+            [CompletionResult]::new('--sweep-interval', '--sweep-interval', [CompletionResultType]::ParameterName, 'Interval between two sweeps of the server')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('--fix', '--fix', [CompletionResultType]::ParameterName, 'Write the fixes that are safe into the files; of standard input, print the fixed text')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;policy;rules' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the page')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the page')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;policy;show' {
+            [CompletionResult]::new('--admin-url', '--admin-url', [CompletionResultType]::ParameterName, 'Ask a running server for what is in force, at its admin port')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of objects that name none')
+            [CompletionResult]::new('--default-ttl', '--default-ttl', [CompletionResultType]::ParameterName, '`--default-ttl` of the server that they are for')
+            [CompletionResult]::new('--tenant', '--tenant', [CompletionResultType]::ParameterName, 'Show this tenant alone, with the defaults where it has no policy')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;policy;diff' {
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of objects that name none')
+            [CompletionResult]::new('--default-ttl', '--default-ttl', [CompletionResultType]::ParameterName, '`--default-ttl` of the server that they are for')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;policy;simulate' {
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policies to answer under, the first to compare the others with: a YAML or JSON file, or a folder of them')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of objects that name none')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('--skip-bad', '--skip-bad', [CompletionResultType]::ParameterName, 'Pass over and count lines that cannot be used')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;policy;crd' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;policy;schema' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;policy;help' {
+            [CompletionResult]::new('lint', 'lint', [CompletionResultType]::ParameterValue, 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant')
+            [CompletionResult]::new('rules', 'rules', [CompletionResultType]::ParameterValue, 'Explain a rule of `icache policy lint`; without a name, list them all')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show the effective policy of each namespace: every knob with its value and where it comes from')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two sets of policies in effect, not in text')
+            [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Replay captures under several policies, and compare the answers side by side')
+            [CompletionResult]::new('crd', 'crd', [CompletionResultType]::ParameterValue, 'Print the CustomResourceDefinitions of CachePolicy and CacheTenant, for `kubectl apply`')
+            [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema (2020-12) of CachePolicy and CacheTenant, for editors')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'icache;policy;help;lint' {
+            break
+        }
+        'icache;policy;help;rules' {
+            break
+        }
+        'icache;policy;help;show' {
+            break
+        }
+        'icache;policy;help;diff' {
+            break
+        }
+        'icache;policy;help;simulate' {
+            break
+        }
+        'icache;policy;help;crd' {
+            break
+        }
+        'icache;policy;help;schema' {
+            break
+        }
+        'icache;policy;help;help' {
             break
         }
         'icache;state' {
@@ -233,6 +365,7 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process: what was answered, why, and whether it is what was recorded')
+            [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Check, show, compare and try out policies')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report what a replica holds, and its statistics')
             [CompletionResult]::new('event', 'event', [CompletionResultType]::ParameterValue, 'Publish a cache event: an eviction, a clearing, a sign of life')
@@ -252,6 +385,37 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             break
         }
         'icache;help;replay' {
+            break
+        }
+        'icache;help;policy' {
+            [CompletionResult]::new('lint', 'lint', [CompletionResultType]::ParameterValue, 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant')
+            [CompletionResult]::new('rules', 'rules', [CompletionResultType]::ParameterValue, 'Explain a rule of `icache policy lint`; without a name, list them all')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show the effective policy of each namespace: every knob with its value and where it comes from')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two sets of policies in effect, not in text')
+            [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Replay captures under several policies, and compare the answers side by side')
+            [CompletionResult]::new('crd', 'crd', [CompletionResultType]::ParameterValue, 'Print the CustomResourceDefinitions of CachePolicy and CacheTenant, for `kubectl apply`')
+            [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema (2020-12) of CachePolicy and CacheTenant, for editors')
+            break
+        }
+        'icache;help;policy;lint' {
+            break
+        }
+        'icache;help;policy;rules' {
+            break
+        }
+        'icache;help;policy;show' {
+            break
+        }
+        'icache;help;policy;diff' {
+            break
+        }
+        'icache;help;policy;simulate' {
+            break
+        }
+        'icache;help;policy;crd' {
+            break
+        }
+        'icache;help;policy;schema' {
             break
         }
         'icache;help;state' {

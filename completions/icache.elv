@@ -27,6 +27,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
             cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
             cand replay 'Replay captures in process: what was answered, why, and whether it is what was recorded'
+            cand policy 'Check, show, compare and try out policies'
             cand state 'Show the replicas'' statistics and the size of the index'
             cand report 'Report what a replica holds, and its statistics'
             cand event 'Publish a cache event: an eviction, a clearing, a sign of life'
@@ -84,7 +85,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand --server 'Server to ask'
             cand --timeout 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all'
             cand --capture 'Replay this capture in process and look up at its last instant, without a server'
-            cand --policy 'Policies (YAML) to look up under, in place of the captured ones'
+            cand --policy 'Policies to look up under, in place of the captured ones: a YAML or JSON file, or a folder of them'
             cand --expect 'End with status 1 unless the answer has one of these reason codes'
             cand --expect-replica 'End with status 1 unless the answer''s first replica is this one'
             cand -o 'Form of the answer'
@@ -108,7 +109,7 @@ set edit:completion:arg-completer[icache] = {|@words|
         }
         &'icache;replay'= {
             cand --mismatches 'Mismatches shown in full'
-            cand --policy 'Policies that hold in place of the captured ones (CachePolicy and CacheTenant, YAML)'
+            cand --policy 'Policies that hold in place of the captured ones: a YAML or JSON file, or a folder of them'
             cand --replica 'Replica of a bare batch'
             cand --model 'Model of a bare batch'
             cand --tenant 'Tenant of a bare batch'
@@ -123,6 +124,120 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
             cand -V 'Print version'
             cand --version 'Print version'
+        }
+        &'icache;policy'= {
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+            cand lint 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
+            cand rules 'Explain a rule of `icache policy lint`; without a name, list them all'
+            cand show 'Show the effective policy of each namespace: every knob with its value and where it comes from'
+            cand diff 'Compare two sets of policies in effect, not in text'
+            cand simulate 'Replay captures under several policies, and compare the answers side by side'
+            cand crd 'Print the CustomResourceDefinitions of CachePolicy and CacheTenant, for `kubectl apply`'
+            cand schema 'Print the JSON Schema (2020-12) of CachePolicy and CacheTenant, for editors'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'icache;policy;lint'= {
+            cand --format 'Form of the findings'
+            cand --deny 'End with status 1 on these findings too'
+            cand --allow 'Leave out what this rule finds (repeatable; also separated by commas)'
+            cand --namespace 'Namespace of objects that name none'
+            cand --block-size 'Tokens in a block of the engines'
+            cand --sweep-interval 'Interval between two sweeps of the server'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand --fix 'Write the fixes that are safe into the files; of standard input, print the fixed text'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;policy;rules'= {
+            cand -o 'Form of the page'
+            cand --output 'Form of the page'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;policy;show'= {
+            cand --admin-url 'Ask a running server for what is in force, at its admin port'
+            cand --namespace 'Namespace of objects that name none'
+            cand --default-ttl '`--default-ttl` of the server that they are for'
+            cand --tenant 'Show this tenant alone, with the defaults where it has no policy'
+            cand -o 'Form of the result; jsonl is the JSON document in one line'
+            cand --output 'Form of the result; jsonl is the JSON document in one line'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;policy;diff'= {
+            cand --namespace 'Namespace of objects that name none'
+            cand --default-ttl '`--default-ttl` of the server that they are for'
+            cand -o 'Form of the result; jsonl is the JSON document in one line'
+            cand --output 'Form of the result; jsonl is the JSON document in one line'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;policy;simulate'= {
+            cand --policy 'Policies to answer under, the first to compare the others with: a YAML or JSON file, or a folder of them'
+            cand --namespace 'Namespace of objects that name none'
+            cand -o 'Form of the result; jsonl is the JSON document in one line'
+            cand --output 'Form of the result; jsonl is the JSON document in one line'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand --skip-bad 'Pass over and count lines that cannot be used'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;policy;crd'= {
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;policy;schema'= {
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;policy;help'= {
+            cand lint 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
+            cand rules 'Explain a rule of `icache policy lint`; without a name, list them all'
+            cand show 'Show the effective policy of each namespace: every knob with its value and where it comes from'
+            cand diff 'Compare two sets of policies in effect, not in text'
+            cand simulate 'Replay captures under several policies, and compare the answers side by side'
+            cand crd 'Print the CustomResourceDefinitions of CachePolicy and CacheTenant, for `kubectl apply`'
+            cand schema 'Print the JSON Schema (2020-12) of CachePolicy and CacheTenant, for editors'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'icache;policy;help;lint'= {
+        }
+        &'icache;policy;help;rules'= {
+        }
+        &'icache;policy;help;show'= {
+        }
+        &'icache;policy;help;diff'= {
+        }
+        &'icache;policy;help;simulate'= {
+        }
+        &'icache;policy;help;crd'= {
+        }
+        &'icache;policy;help;schema'= {
+        }
+        &'icache;policy;help;help'= {
         }
         &'icache;state'= {
             cand --tenant 'Only this tenant; without it, all'
@@ -219,6 +334,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
             cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
             cand replay 'Replay captures in process: what was answered, why, and whether it is what was recorded'
+            cand policy 'Check, show, compare and try out policies'
             cand state 'Show the replicas'' statistics and the size of the index'
             cand report 'Report what a replica holds, and its statistics'
             cand event 'Publish a cache event: an eviction, a clearing, a sign of life'
@@ -234,6 +350,29 @@ set edit:completion:arg-completer[icache] = {|@words|
         &'icache;help;explain'= {
         }
         &'icache;help;replay'= {
+        }
+        &'icache;help;policy'= {
+            cand lint 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
+            cand rules 'Explain a rule of `icache policy lint`; without a name, list them all'
+            cand show 'Show the effective policy of each namespace: every knob with its value and where it comes from'
+            cand diff 'Compare two sets of policies in effect, not in text'
+            cand simulate 'Replay captures under several policies, and compare the answers side by side'
+            cand crd 'Print the CustomResourceDefinitions of CachePolicy and CacheTenant, for `kubectl apply`'
+            cand schema 'Print the JSON Schema (2020-12) of CachePolicy and CacheTenant, for editors'
+        }
+        &'icache;help;policy;lint'= {
+        }
+        &'icache;help;policy;rules'= {
+        }
+        &'icache;help;policy;show'= {
+        }
+        &'icache;help;policy;diff'= {
+        }
+        &'icache;help;policy;simulate'= {
+        }
+        &'icache;help;policy;crd'= {
+        }
+        &'icache;help;policy;schema'= {
         }
         &'icache;help;state'= {
         }

@@ -1,5 +1,5 @@
 //! What is generated from the command line's definition and the registries, and checked in: completions, man pages,
-//! documents.
+//! documents, CustomResourceDefinitions.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,10 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 use crate::cmd::{Exit, definition};
-use crate::render::{exit_status_page, gates_page, json_output_page, reason_codes_page, reason_codes_table};
+use crate::policy::crd::definitions;
+use crate::render::{
+    exit_status_page, gates_page, json_output_page, lint_rules_page, reason_codes_page, reason_codes_table,
+};
 
 const SHELLS: [Shell; 5] = [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::PowerShell, Shell::Elvish];
 
@@ -17,12 +20,16 @@ pub fn files() -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
     let mut files: Vec<(PathBuf, Vec<u8>)> = vec![
         ("docs/reason-codes.md".into(), reason_codes_page().into_bytes()),
         ("docs/gates.md".into(), gates_page().into_bytes()),
+        ("docs/lint-rules.md".into(), lint_rules_page().into_bytes()),
         ("docs/json-output.md".into(), json_output_page().into_bytes()),
         ("docs/exit-status.md".into(), exit_status_page(exit_rows()).into_bytes()),
     ];
     for shell in SHELLS {
         let name = clap_complete::Generator::file_name(&shell, "icache");
         files.push((PathBuf::from("completions").join(name), completion(shell)));
+    }
+    for definition in definitions() {
+        files.push((Path::new(CRDS).join(&definition.file), definition.yaml()?.into_bytes()));
     }
     for (name, page) in man_pages()? {
         files.push((PathBuf::from("man").join(name), page));
@@ -62,8 +69,11 @@ fn commands_table() -> String {
     table
 }
 
+/// Where clusters' administrators look for the CustomResourceDefinitions.
+const CRDS: &str = "deploy/crds";
+
 /// Folders in which nothing else may lie.
-const OWN_FOLDERS: [&str; 2] = ["completions", "man"];
+const OWN_FOLDERS: [&str; 3] = ["completions", CRDS, "man"];
 
 /// A file that is not as it should be.
 #[derive(Debug)]

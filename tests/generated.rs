@@ -14,7 +14,7 @@ fn every_command_has_its_page() {
     let pages = icache::generate::man_pages().unwrap();
     let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names[0], "icache.1");
-    for name in ["icache-lookup.1", "icache-explain.1", "icache-report.1"] {
+    for name in ["icache-lookup.1", "icache-explain.1", "icache-report.1", "icache-policy-diff.1"] {
         assert!(names.contains(&name), "{name} of {names:?}");
     }
     for (name, page) in &pages {

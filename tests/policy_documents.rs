@@ -45,18 +45,18 @@ fn every_field_is_read_and_says_where_it_came_from() {
     assert_eq!((loaded.policies, loaded.tenants, loaded.other_kinds), (1, 1, 0));
     let policy = loaded.set.policy_of("team-a");
     assert_eq!(policy.eviction.value, Eviction::Lfu);
-    let object = "CachePolicy team-a/p (p.yaml:1)";
+    let written = |line: u32| format!("CachePolicy team-a/p (p.yaml:{line})");
     for (value, expected) in [
-        (shown(&policy.ttl_ns), format!("5400000000000 from {object}")),
-        (shown(&policy.minimum_prefix_tokens), format!("0 from {object}")),
-        (shown(&policy.minimum_matched_tokens), format!("0 from {object}")),
-        (shown(&policy.routing_floor_score), format!("0.0 from {object}")),
-        (shown(&policy.lookup_timeout_ms), format!("5 from {object}")),
-        (shown(&policy.affinity_routing), format!("false from {object}")),
-        (shown(&policy.enable_chain_matching), format!("true from {object}")),
-        (shown(&policy.require_chain), format!("true from {object}")),
-        (shown(&policy.enable_tenant_hot), format!("false from {object}")),
-        (shown(&policy.max_index_entries), "7 from CacheTenant ops/a (p.yaml:17)".to_owned()),
+        (shown(&policy.ttl_ns), format!("5400000000000 from {}", written(6))),
+        (shown(&policy.minimum_prefix_tokens), format!("0 from {}", written(7))),
+        (shown(&policy.minimum_matched_tokens), format!("0 from {}", written(8))),
+        (shown(&policy.routing_floor_score), format!("0.0 from {}", written(9))),
+        (shown(&policy.lookup_timeout_ms), format!("5 from {}", written(10))),
+        (shown(&policy.affinity_routing), format!("false from {}", written(11))),
+        (shown(&policy.enable_chain_matching), format!("true from {}", written(13))),
+        (shown(&policy.require_chain), format!("true from {}", written(14))),
+        (shown(&policy.enable_tenant_hot), format!("false from {}", written(15))),
+        (shown(&policy.max_index_entries), "7 from CacheTenant ops/a (p.yaml:20)".to_owned()),
     ] {
         assert_eq!(value, expected);
     }
@@ -161,62 +161,71 @@ fn of_several_objects_the_first_by_bytes_counts() {
 fn a_wrong_spec_is_an_error_that_names_field_and_line() {
     let max = i64::from(i32::MAX);
     for (spec, error) in [
-        ("spec: {eviction: lru}", "`spec.eviction` is `lru`; write `LRU` or `LFU`"),
-        ("spec: {evictionTTL: 0s}", "`spec.evictionTTL` is `0s`; write a duration above 0, as in `30m`"),
-        ("spec: {evictionTTL: -1s}", "`spec.evictionTTL` is `-1s`; write a duration above 0, as in `30m`"),
-        ("spec: {evictionTTL: 30}", "`spec.evictionTTL` is the number `30`; write text, in quotes"),
+        ("spec: {eviction: lru}", "18: `spec.eviction` is `lru`; write `LRU`: case matters"),
+        (
+            "spec: {evictionTTL: 0s}",
+            "21: `spec.evictionTTL` is `0s`; write a duration above 0, as in `30m`; leave the field out for the server's default",
+        ),
+        (
+            "spec: {evictionTTL: -1s}",
+            "21: `spec.evictionTTL` is `-1s`; write a duration above 0, as in `30m`; leave the field out for the server's default",
+        ),
+        (
+            "spec: {evictionTTL: 30}",
+            "21: `spec.evictionTTL` is the number `30`; write a duration with its unit, as in `30m`",
+        ),
         (
             "spec: {evictionTTL: 1d}",
-            "`spec.evictionTTL` is no duration: `1d` has a number without a known unit; units are `ns`, `us`, `ms`, \
+            "21: `spec.evictionTTL` is no duration: `1d` has a number without a known unit; units are `ns`, `us`, `ms`, \
              `s`, `m`, `h`",
         ),
         (
             "spec: {minimumPrefixTokens: -1}",
-            &format!("`spec.minimumPrefixTokens` is -1; write a number from 0 to {max}"),
+            &format!("29: `spec.minimumPrefixTokens` is -1; write a number from 0 to {max}"),
         ),
         (
             "spec: {minimumMatchedTokens: 2147483648}",
-            &format!("`spec.minimumMatchedTokens` is 2147483648; write a number from 0 to {max}"),
+            &format!("30: `spec.minimumMatchedTokens` is 2147483648; write a number from 0 to {max}"),
         ),
         (
             "spec: {lookupTimeoutMs: \"5\"}",
-            "`spec.lookupTimeoutMs` is the text `5`; write a whole number without quotes",
+            "25: `spec.lookupTimeoutMs` is the text `5`; write a whole number without quotes",
         ),
         (
             "spec: {lookupTimeoutMs: 1.5}",
-            "`spec.lookupTimeoutMs` is the number `1.5`; write a whole number without quotes",
+            "25: `spec.lookupTimeoutMs` is the number `1.5`; write a whole number without quotes",
         ),
         (
             "spec: {routingFloorScore: 0.1}",
-            "`spec.routingFloorScore` is the number `0.1`; write a decimal in quotes, as in \"0.1\"",
+            "27: `spec.routingFloorScore` is the number `0.1`; write a decimal in quotes, as in \"0.1\"",
         ),
         (
             "spec: {affinityRouting: true}",
-            "`spec.affinityRouting` is the boolean `true`; write text, in quotes",
+            "25: `spec.affinityRouting` is the boolean `true`; write `Enabled` or `Disabled`",
         ),
         (
             "spec: {affinityRouting: enabled}",
-            "`spec.affinityRouting` is `enabled`; write `Enabled` or `Disabled`",
+            "25: `spec.affinityRouting` is `enabled`; write `Enabled`: case matters",
         ),
         (
             "spec: {strategy: {requireChain: 1}}",
-            "`spec.strategy.requireChain` is the number `1`; write `true` or `false`",
+            "33: `spec.strategy.requireChain` is the number `1`; write `true` or `false`",
         ),
         (
             "spec: {strategy: {requireChain: true, enableChainMatching: false}}",
-            "`spec.strategy.requireChain` is true and `enableChainMatching` is false: every lookup would be refused; \
+            "33: `spec.strategy.requireChain` is true and `enableChainMatching` is false: every lookup would be refused; \
              change one of them",
         ),
         (
             "spec: {minimumMatchTokens: 3}",
-            "unknown field `spec.minimumMatchTokens`; did you mean `spec.minimumMatchedTokens`?",
+            "8: unknown field `spec.minimumMatchTokens`; did you mean `spec.minimumMatchedTokens`?",
         ),
         (
             "spec: {strategy: {nonsense: 3}}",
-            "unknown field `spec.strategy.nonsense`; known here: enableChainMatching, requireChain, enableTenantHot",
+            "19: unknown field `spec.strategy.nonsense`; known here: enableChainMatching, requireChain, enableTenantHot",
         ),
-        ("spec: []", "`spec` is a list; write an object with fields"),
-        ("spek: {}", "unknown field `spek`; did you mean `spec`?"),
+        ("spec: []", "1: `spec` is a list; write an object with fields"),
+        ("spek: {}", "1: unknown field `spek`; did you mean `spec`?"),
     ] {
         let found = load(&policy(spec)).expect_err(spec);
         assert_eq!(found.to_string(), format!("p.yaml:4:{error}"), "{spec}");
@@ -251,18 +260,25 @@ fn floor_scores_follow_their_pattern() {
 #[test]
 fn a_wrong_tenant_is_an_error() {
     for (spec, error) in [
-        ("{}", "5: `spec.tenantID` is missing; write the tenant_id of the wire"),
-        ("{tenantID: \"\"}", "5: `spec.tenantID` is empty; write the tenant_id of the wire"),
+        ("{}", "5:1: `spec.tenantID` is missing; write the tenant_id of the wire"),
+        ("{tenantID: \"\"}", "5:18: `spec.tenantID` is empty; write the tenant_id of the wire"),
         (
             "{tenantID: inferencecache.io/probe}",
-            "5: `spec.tenantID` is `inferencecache.io/probe`, which is reserved for health probes",
+            "5:18: `spec.tenantID` is `inferencecache.io/probe`, which is reserved for health probes; write the tenant_id \
+             of the wire",
         ),
-        ("{tenantID: t, isolationMode: fairness}", "5: `spec.isolationMode` is `fairness`; write `Fairness`"),
+        (
+            "{tenantID: t, isolationMode: fairness}",
+            "5:36: `spec.isolationMode` is `fairness`; write `Fairness`: case matters",
+        ),
         (
             "{tenantID: t, quota: {maxIndexEntries: -1}}",
-            "5: `spec.quota.maxIndexEntries` is -1; write a number from 0 to 9223372036854775807",
+            "5:46: `spec.quota.maxIndexEntries` is -1; write a number from 0 to 9223372036854775807",
         ),
-        ("{tenantID: t, crypto: {key: x}}", "5: unknown field `spec.crypto.key`; nothing may stand here"),
+        (
+            "{tenantID: t, crypto: {key: x}}",
+            "5:30: `spec.crypto.key` is written, and `crypto` is reserved; nothing may stand here; leave `crypto` out",
+        ),
     ] {
         let found = load(&tenant("a", spec)).expect_err(spec);
         assert_eq!(found.to_string(), format!("p.yaml:{error}"), "{spec}");
@@ -273,37 +289,65 @@ fn a_wrong_tenant_is_an_error() {
 fn a_wrong_document_is_an_error() {
     let long = format!("{}1{}", "[".repeat(1_000), "]".repeat(1_000));
     for (text, error) in [
-        ("5", "1: a document is the number `5`; write an object with fields"),
-        ("\nspec: {}", "2: `kind` is missing; write `CachePolicy` or `CacheTenant`"),
-        ("kind: CachePolicy", "1: `apiVersion` is missing; write `inferencecache.io/v1alpha1`"),
+        ("5", "1:1: a document is the number `5`; write an object with fields"),
+        ("\nspec: {}", "2:1: `kind` is missing; write `CachePolicy` or `CacheTenant`"),
         (
-            "kind: CachePolicy\napiVersion: inferencecache.io/v1",
-            "2: `apiVersion` is `inferencecache.io/v1`; write `inferencecache.io/v1alpha1`",
+            "kind: CachePolicy\nmetadata: {name: a}",
+            "1:1: `apiVersion` is missing; write `inferencecache.io/v1alpha1`",
+        ),
+        (
+            "kind: CachePolicy\napiVersion: inferencecache.io/v1\nmetadata: {name: a}",
+            "2:13: `apiVersion` is `inferencecache.io/v1`; write `inferencecache.io/v1alpha1`",
         ),
         (
             "kind: CachePolicy\napiVersion: inferencecache.io/v1alpha1",
-            "1: `metadata` is missing; write `metadata: {name: ..., namespace: ...}`",
+            "1:1: `metadata` is missing; write `metadata: {name: ..., namespace: ...}`",
         ),
         (
             "kind: CachePolicy\napiVersion: inferencecache.io/v1alpha1\nmetadata: {}",
-            "3: `metadata.name` is missing; give the object a name",
+            "3:1: `metadata.name` is missing; give the object a name",
         ),
         (
             "kind: CachePolicy\napiVersion: inferencecache.io/v1alpha1\nmetadata: {name: a, namepsace: b}",
-            "3: unknown field `metadata.namepsace`; did you mean `metadata.namespace`?",
+            "3:21: unknown field `metadata.namepsace`; did you mean `metadata.namespace`?",
         ),
         (
             "kind: List\nitems:\n- kind: List\n",
-            "3: `items[0].kind` is `List` within a list; write its items into the outer one",
+            "3:9: `items[0].kind` is `List` within a list; write its items into the outer one",
         ),
-        ("kind: List\nitems: 5", "2: `items` is the number `5`; write a list"),
+        ("kind: List\nitems: 5", "2:8: `items` is the number `5`; write a list"),
     ] {
         let found = load(text).expect_err(text);
         assert_eq!(found.to_string(), format!("p.yaml:{error}"), "{text}");
     }
-    for (text, line) in [("a: 1\na: 2", 2), ("a: [1", 1), ("a: b: c", 1), ("a: &x [*x]", 1), (&*long, 1)] {
+    for (text, place) in [("a: [1", (1, 4)), ("a: b: c", (1, 5)), ("a: &x [*x]", (1, 8)), (&*long, (1, 65))] {
         let found = load(text).expect_err(text);
-        assert!(found.to_string().contains("no valid YAML: "), "{text}: {found}");
-        assert_eq!(found.line, line, "{text}: {found}");
+        let problem = found.problems().next().expect("an error has a problem");
+        assert!(problem.what.contains("no valid YAML: "), "{text}: {found}");
+        assert_eq!((problem.place.line, problem.place.column), place, "{text}: {found}");
     }
+}
+
+#[test]
+fn every_problem_is_in_the_error() {
+    let text = "a: 1\na: 2\n---\nkind: [\n---\n".to_owned()
+        + &policy("spec: {eviction: lru, evictionTTL: 0s, routingFloorScore: 1}")
+        + &tenant("A", "{tenantID: t, quota: {maxIndexEntries: x}}");
+    let found = load(&text).expect_err("nothing in it is right");
+    let lines: Vec<String> =
+        found.to_string().lines().map(|line| line[..11.min(line.len())].to_owned()).collect();
+    assert_eq!(
+        lines,
+        [
+            "p.yaml:1:1:",
+            "p.yaml:2:1:",
+            "p.yaml:4:7:",
+            "p.yaml:9:18",
+            "p.yaml:9:36",
+            "p.yaml:9:59",
+            "p.yaml:13:1",
+            "p.yaml:14:4",
+        ],
+        "{found}"
+    );
 }

@@ -1,4 +1,4 @@
-//! Runs every console block of the README and compares what it prints.
+//! Runs every console block of the README and of the hand-written guides and compares what it prints.
 //!
 //! A block is one shell session in an empty folder with `testdata` in it. `cargo run --release --` stands for the binary
 //! under test, ports are replaced by free ones, and a line of `...` stands for any lines. A command that ends in `&` is a
@@ -7,6 +7,9 @@
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// Documents with console blocks; the first says how to run the tests.
+const DOCUMENTS: [&str; 2] = ["README.md", "docs/policies.md"];
 
 const PORTS: [&str; 3] = ["9090", "8080", "8081"];
 const MARK: char = '\u{1}';
@@ -20,8 +23,8 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The console blocks, each with the line it starts at.
-fn blocks(text: &str) -> Vec<(usize, Vec<Step>)> {
+/// The console blocks of a document, each with the line it starts at.
+fn blocks(name: &str, text: &str) -> Vec<(usize, Vec<Step>)> {
     let mut blocks = Vec::new();
     let mut block: Option<(usize, Vec<Step>)> = None;
     for (number, line) in text.lines().enumerate() {
@@ -38,12 +41,12 @@ fn blocks(text: &str) -> Vec<(usize, Vec<Step>)> {
                         false => step.output.push(line.to_owned()),
                     }
                 } else {
-                    panic!("README.md:{}: output before the first command", number + 1);
+                    panic!("{name}:{}: output before the first command", number + 1);
                 }
             }
         }
     }
-    assert!(block.is_none(), "a console block of the README is not closed");
+    assert!(block.is_none(), "a console block of {name} is not closed");
     blocks
 }
 
@@ -96,7 +99,7 @@ fn script(steps: &[Step], ports: &[(&str, String)]) -> String {
     script
 }
 
-fn run(line: usize, steps: &[Step]) {
+fn run(place: &str, steps: &[Step]) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     std::os::unix::fs::symlink(root().join("testdata"), folder.path().join("testdata")).expect("a link");
     let binary = Path::new(env!("CARGO_BIN_EXE_icache")).parent().expect("the binary lies in a folder");
@@ -107,15 +110,15 @@ fn run(line: usize, steps: &[Step]) {
         .env("PATH", path)
         .output()
         .expect("bash runs");
-    let printed = String::from_utf8(output.stdout).expect("the README's commands print text");
+    let printed = String::from_utf8(output.stdout).expect("the commands print text");
     let errors = String::from_utf8_lossy(&output.stderr);
     let parts: Vec<&str> = printed.split(&format!("{MARK}\n")).skip(1).collect();
-    assert_eq!(parts.len(), steps.len(), "README.md:{line}: the session broke off\n{printed}\n{errors}");
+    assert_eq!(parts.len(), steps.len(), "{place}: the session broke off\n{printed}\n{errors}");
     for (step, part) in steps.iter().zip(parts) {
         let got: Vec<&str> = part.lines().collect();
         assert!(
             matches(&step.output, &got),
-            "README.md:{line}: `{}` printed\n{part}\nand not\n{}\n{errors}",
+            "{place}: `{}` printed\n{part}\nand not\n{}\n{errors}",
             step.command,
             step.output.join("\n")
         );
@@ -124,22 +127,29 @@ fn run(line: usize, steps: &[Step]) {
 
 #[test]
 fn every_console_block_prints_what_it_says() {
-    let readme = std::fs::read_to_string(root().join("README.md")).expect("there is a README");
-    let blocks = blocks(&readme);
-    assert!(blocks.len() >= 2, "the README shows how to run and how to test");
     let ci = std::fs::read_to_string(root().join(".ci/run")).expect("there is a .ci/run");
-    let mut runs_tests = false;
-    for (line, steps) in &blocks {
-        match steps.iter().find(|step| step.command.starts_with("cargo test")) {
-            Some(step) => {
-                assert_eq!(steps.len(), 1, "README.md:{line}: the test command stands alone");
-                assert!(ci.lines().any(|line| line.trim() == step.command), "CI calls `{}`", step.command);
-                runs_tests = true;
+    for document in DOCUMENTS {
+        let text = std::fs::read_to_string(root().join(document)).expect("a document can be read");
+        let blocks = blocks(document, &text);
+        assert!(blocks.len() >= 2, "{document} shows commands at work");
+        let mut runs_tests = false;
+        for (line, steps) in &blocks {
+            let place = format!("{document}:{line}");
+            match steps.iter().find(|step| step.command.starts_with("cargo test")) {
+                Some(step) => {
+                    assert_eq!(steps.len(), 1, "{place}: the test command stands alone");
+                    assert!(
+                        ci.lines().any(|line| line.trim() == step.command),
+                        "CI calls `{}`",
+                        step.command
+                    );
+                    runs_tests = true;
+                }
+                None => run(&place, steps),
             }
-            None => run(*line, steps),
         }
+        assert_eq!(runs_tests, document == DOCUMENTS[0], "the README alone says how to run the tests");
     }
-    assert!(runs_tests, "the README says how to run the tests");
 }
 
 #[test]

@@ -132,9 +132,15 @@ fn parse(args: &[OsString]) -> Result<Cli, Exit> {
 
 /// The command that the arguments name, as far as they do.
 fn named_command(definition: &clap::Command, args: &[OsString]) -> String {
-    let named =
-        args.iter().skip(1).filter_map(|arg| arg.to_str()).find_map(|arg| definition.find_subcommand(arg));
-    named.map_or_else(|| "icache".to_owned(), |command| format!("icache {}", command.get_name()))
+    let mut name = "icache".to_owned();
+    let mut command = definition;
+    for arg in args.iter().skip(1).filter_map(|arg| arg.to_str()) {
+        if let Some(below) = command.find_subcommand(arg) {
+            name.push_str(&format!(" {}", below.get_name()));
+            command = below;
+        }
+    }
+    name
 }
 
 fn fail(error: &CommandError, color: ColorWhen) -> Exit {

@@ -6,11 +6,12 @@ use std::path::Path;
 use clap::Args;
 
 use super::error::{CommandError, UsageError};
-use super::policy::{PolicyInput, refused_policy};
+use super::policy::{in_place, refused_policy};
 use crate::capture::{Body, CaptureError, ReadOptions, Reader};
 use crate::contract::{LookupRouteRequest, decode_request};
 use crate::explanation::{Explanation, explanation};
 use crate::lookup::Call;
+use crate::policy::fields::DEFAULT_NAMESPACE;
 use crate::replay::{Replay, ReplayError, ReplayOptions};
 
 /// Four modelled engines and what they published, so that the first command needs nothing else.
@@ -59,7 +60,7 @@ impl OfflineArgs {
 
     /// Replays the capture and looks up at its last instant; `None` asks what the demo's last lookup asked.
     pub fn explain(&self, request: Option<LookupRouteRequest>) -> Result<Replayed, CommandError> {
-        let policy = self.policy.as_deref().map(PolicyInput::in_place).transpose()?;
+        let policy = self.policy.as_deref().map(|path| in_place(path, DEFAULT_NAMESPACE)).transpose()?;
         let options = ReplayOptions { policy, ..ReplayOptions::default() };
         match &self.capture {
             None => {

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use super::error::UsageError;
 use super::exit::Exit;
-use super::policy::{PolicyInput, refused_policy};
+use super::policy::{in_place, refused_policy};
 use super::{CommandError, Outcome};
 use crate::capture::{CaptureError, ReadOptions, Reader, looks_like_capture};
 use crate::engine::MAX_PAYLOAD_BYTES;
+use crate::policy::fields::DEFAULT_NAMESPACE;
 use crate::render::{self, Format, Printer, Progress};
 use crate::replay::{BatchIdentity, Replay, ReplayError, ReplayOptions, ReplayReport};
 
@@ -79,7 +80,7 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
 
 impl Args {
     fn options(&self) -> Result<ReplayOptions, CommandError> {
-        let policy = self.policy.as_deref().map(PolicyInput::in_place).transpose()?;
+        let policy = self.policy.as_deref().map(|path| in_place(path, DEFAULT_NAMESPACE)).transpose()?;
         Ok(ReplayOptions {
             policy,
             check: self.check,

@@ -4,6 +4,7 @@
 //! the screen is, and for which a closed pipe is the end of the output and no error.
 
 mod answer;
+mod diagnostics;
 mod error;
 mod explanation;
 mod markdown;
@@ -17,6 +18,9 @@ mod table;
 mod text;
 
 pub use answer::{AnswerJson, RankedReplicaJson, ack, answer};
+pub use diagnostics::{
+    DiagnosticFormat, Linted, diagnostics, lint_rules_page, policy_error, rule, rule_listing,
+};
 pub use error::{ErrorText, error, warnings};
 pub use explanation::{ExplanationJson, explanation};
 pub use markdown::plain;

@@ -353,7 +353,7 @@ pub(super) fn document(title: &str, about: &str) -> String {
 }
 
 /// Headings of an entry's document, one level below the entry's own.
-fn deeper(doc: &str) -> String {
+pub(super) fn deeper(doc: &str) -> String {
     let mut is_code = false;
     let mut out = String::with_capacity(doc.len() + 64);
     for line in doc.lines() {

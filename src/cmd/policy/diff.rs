@@ -2,6 +2,7 @@
 
 use super::admin;
 use super::input::PolicyInput;
+use crate::cmd::error::UsageError;
 use crate::cmd::{CommandError, Exit, Outcome};
 use crate::policy::{PolicyView, diff, view};
 use crate::render::{self, Format, Printer};
@@ -40,6 +41,10 @@ Exit status: 0 nothing changes in effect, 1 something changes, 2 usage or invali
 
 /// Loads both sides, compares and prints.
 pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
+    if args.old == "-" && args.new == "-" {
+        let advice = "give a file, a folder or a URL for one of them";
+        return Err(UsageError::new("both sides are standard input, which can be read once", advice).into());
+    }
     let (old, new) = (args.side(&args.old)?, args.side(&args.new)?);
     let found = diff(&old, &new);
     render::policy_diff(printer, args.output, &found)?;
@@ -51,7 +56,7 @@ impl Args {
         if admin::is_url(from) {
             return admin::policies(from);
         }
-        let loaded = self.input.load(&[from])?;
+        let loaded = self.input.load(&[from.to_owned()])?;
         Ok(view(&loaded.set, &loaded.inert))
     }
 }

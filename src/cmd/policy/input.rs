@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
+use super::files;
 use crate::cmd::error::UsageError;
 use crate::cmd::input;
 use crate::model::{Source, Sourced, duration_ns};
 use crate::policy::fields::DEFAULT_NAMESPACE;
-use crate::policy::{
-    Defaults, FileError, LoadedPolicies, PolicyError, SourceText, load_sources, read_policies,
-};
+use crate::policy::{Defaults, LoadedPolicies, PolicyError, load_sources};
 use crate::replay::PolicyOverride;
 
 /// How files of policies are read.
@@ -18,7 +18,12 @@ use crate::replay::PolicyOverride;
 #[command(next_help_heading = "Policies")]
 pub struct PolicyInput {
     /// Namespace of objects that name none
-    #[arg(long, value_name = "NAME", default_value = DEFAULT_NAMESPACE)]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = DEFAULT_NAMESPACE,
+        value_parser = NonEmptyStringValueParser::new()
+    )]
     namespace: String,
     /// `--default-ttl` of the server that they are for
     #[arg(long, value_name = "DURATION", value_parser = input::span)]
@@ -27,38 +32,19 @@ pub struct PolicyInput {
 
 impl PolicyInput {
     /// The effective policies of files and folders; `-` is standard input.
-    pub fn load<P: AsRef<str>>(&self, paths: &[P]) -> Result<LoadedPolicies, UsageError> {
+    pub fn load(&self, paths: &[String]) -> Result<LoadedPolicies, UsageError> {
         let defaults = match self.default_ttl {
             Some(ttl) => Defaults { ttl_ns: Sourced::new(duration_ns(ttl), Source::Flag("--default-ttl")) },
             None => Defaults::default(),
         };
-        load_sources(read(paths)?, Some(&self.namespace), &defaults).map_err(|error| refused_policy(&error))
-    }
-
-    /// The policies of a path in place of captured ones.
-    pub fn in_place(path: &str) -> Result<PolicyOverride, UsageError> {
-        in_place(path, DEFAULT_NAMESPACE)
+        load_sources(files::sources(paths)?, Some(&self.namespace), &defaults)
+            .map_err(|error| refused_policy(&error))
     }
 }
 
 /// The policies of a path in place of captured ones; objects that name no namespace are in `namespace`.
 pub fn in_place(path: &str, namespace: &str) -> Result<PolicyOverride, UsageError> {
-    Ok(PolicyOverride { files: read(&[path])?, namespace: namespace.to_owned() })
-}
-
-fn read<P: AsRef<str>>(paths: &[P]) -> Result<Vec<SourceText>, UsageError> {
-    let mut files = Vec::new();
-    for path in paths {
-        match path.as_ref() {
-            "-" => files.push(SourceText::from_bytes("standard input", input::read("-")?)),
-            path => files.extend(read_policies(&[path]).map_err(unreadable)?),
-        }
-    }
-    Ok(files)
-}
-
-fn unreadable(error: FileError) -> UsageError {
-    UsageError::unreadable(&error.name, &error.error)
+    Ok(PolicyOverride { files: files::sources(&[path.to_owned()])?, namespace: namespace.to_owned() })
 }
 
 /// Policies that cannot be used, and what to do about it.

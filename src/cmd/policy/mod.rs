@@ -3,28 +3,33 @@
 mod admin;
 mod crd;
 mod diff;
+mod files;
 mod input;
+mod lint;
+mod rules;
 mod schema;
 mod show;
 mod simulate;
 
 use clap::Subcommand;
 
-pub use input::{PolicyInput, refused_policy};
+pub use input::{in_place, refused_policy};
 
 use super::Outcome;
 use crate::render::Printer;
 
-/// Show, compare and try out policies
+/// Check, show, compare and try out policies
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(subcommand)]
-    command: PolicyCommand,
+    command: Command,
 }
 
 const EXAMPLES: &str = "\
 Examples:
+  icache policy lint policies/
+      every problem in the files of a folder
   icache policy show policies/
       what holds for each namespace, and which object says so
   icache policy diff policies/ new-policies/
@@ -34,7 +39,9 @@ Examples:
   icache policy crd | kubectl apply -f -";
 
 #[derive(Debug, Subcommand)]
-enum PolicyCommand {
+enum Command {
+    Lint(lint::Args),
+    Rules(rules::Args),
     Show(show::Args),
     Diff(diff::Args),
     Simulate(simulate::Args),
@@ -42,13 +49,15 @@ enum PolicyCommand {
     Schema(schema::Args),
 }
 
-/// Runs the command that is named.
+/// Runs the command.
 pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
     match &args.command {
-        PolicyCommand::Show(args) => show::run(args, printer),
-        PolicyCommand::Diff(args) => diff::run(args, printer),
-        PolicyCommand::Simulate(args) => simulate::run(args, printer),
-        PolicyCommand::Crd(args) => crd::run(args, printer),
-        PolicyCommand::Schema(args) => schema::run(args, printer),
+        Command::Lint(args) => lint::run(args, printer),
+        Command::Rules(args) => rules::run(args, printer),
+        Command::Show(args) => show::run(args, printer),
+        Command::Diff(args) => diff::run(args, printer),
+        Command::Simulate(args) => simulate::run(args, printer),
+        Command::Crd(args) => crd::run(args, printer),
+        Command::Schema(args) => schema::run(args, printer),
     }
 }

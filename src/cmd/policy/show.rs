@@ -52,6 +52,6 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
     if let Some(namespace) = &args.tenant {
         shown.keep(namespace);
     }
-    render::policies(printer, args.output, &shown)?;
+    render::policies(printer, args.output, &shown, args.tenant.is_some())?;
     Ok(Exit::Done)
 }

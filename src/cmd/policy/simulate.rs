@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use clap::builder::NonEmptyStringValueParser;
+
 use super::input::in_place;
 use crate::capture::{ReadOptions, Reader};
 use crate::cmd::error::UsageError;
@@ -23,7 +25,13 @@ pub struct Args {
     #[arg(long = "policy", required = true, value_name = "PATH", help_heading = "Policies")]
     policies: Vec<String>,
     /// Namespace of objects that name none
-    #[arg(long, value_name = "NAME", default_value = DEFAULT_NAMESPACE, help_heading = "Policies")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = DEFAULT_NAMESPACE,
+        value_parser = NonEmptyStringValueParser::new(),
+        help_heading = "Policies"
+    )]
     namespace: String,
     /// Captures, each replayed from an empty index; `-` is standard input
     #[arg(required = true, value_name = "CAPTURE")]

@@ -7,20 +7,26 @@ use crate::render::printer::{Format, Printer};
 use crate::render::table::Grid;
 use crate::render::text::{Tone, clean, wrap};
 
-/// Prints every namespace with every knob; the JSON form is that of `GET /policy`.
-pub fn policies(printer: &mut Printer, format: Format, view: &PolicyView) -> io::Result<()> {
+/// Prints every namespace with every knob; the JSON form is that of `GET /policy`. `is_part` leaves out of the table
+/// what holds for namespaces that are not shown.
+pub fn policies(printer: &mut Printer, format: Format, view: &PolicyView, is_part: bool) -> io::Result<()> {
     match format {
         Format::Json => return printer.json(view),
         Format::Jsonl => return printer.json_line(view),
         Format::Table => {}
     }
-    for own in &view.namespaces {
-        let title = format!("namespace {}", clean(&own.namespace));
-        table(printer, &title, &own.knobs)?;
-        printer.line("")?;
+    for (at, own) in view.namespaces.iter().enumerate() {
+        if at > 0 {
+            printer.line("")?;
+        }
+        table(printer, &format!("namespace {}", clean(&own.namespace)), &own.knobs)?;
     }
-    let others = if view.namespaces.is_empty() { "every namespace" } else { "every other namespace" };
-    table(printer, others, &view.default.knobs)?;
+    if view.namespaces.is_empty() {
+        table(printer, "every namespace", &view.default.knobs)?;
+    } else if !is_part {
+        printer.line("")?;
+        table(printer, "every other namespace", &view.default.knobs)?;
+    }
     if !view.inert.is_empty() {
         printer.line("")?;
     }
