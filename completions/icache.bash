@@ -1260,7 +1260,7 @@ _icache() {
             return 0
             ;;
         icache__subcmd__serve)
-            opts="-h -V --grpc-addr --http-addr --insecure-plaintext --ready-file --preload --drain-timeout --max-entries --max-memory --sweep-interval --default-ttl --block-size --replica-timeout --pressure-weight --slo-tight-ttft-ms --slo-tight-bias --tenant-hot-max-age --tenant-hot-min-hit-rate --max-in-flight --max-message-size --max-streams --metrics-max-series --log-format --log-level --color --help --version"
+            opts="-h -V --grpc-addr --http-addr --admin-addr --insecure-plaintext --insecure-disable-auth --ready-file --preload --drain-timeout --policy --namespace --max-entries --max-memory --sweep-interval --default-ttl --block-size --replica-timeout --pressure-weight --slo-tight-ttft-ms --slo-tight-bias --tenant-hot-max-age --tenant-hot-min-hit-rate --max-in-flight --max-message-size --max-streams --metrics-max-series --log-format --log-level --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1274,6 +1274,10 @@ _icache() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --admin-addr)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --ready-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1283,6 +1287,14 @@ _icache() {
                     return 0
                     ;;
                 --drain-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --policy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --namespace)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -43,9 +43,12 @@ complete -c icache -n "__fish_icache_needs_command" -f -a "generate" -d 'Write c
 complete -c icache -n "__fish_icache_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c icache -n "__fish_icache_using_subcommand serve" -l grpc-addr -d 'Address of the gRPC services; port 0 takes a free one' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l http-addr -d 'Address of /healthz, /readyz and /metrics; port 0 takes a free one' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l admin-addr -d 'Address of /policy, where controllers read and push policies; port 0 takes a free one' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l ready-file -d 'Write the bound addresses as JSON to this file once ready' -r -F
 complete -c icache -n "__fish_icache_using_subcommand serve" -l preload -d 'Start with what this capture holds, as if its last record were of now; for trying things out' -r -F
 complete -c icache -n "__fish_icache_using_subcommand serve" -l drain-timeout -d 'Time that calls in flight have to finish when the server stops' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l policy -d 'File or folder of CachePolicies and CacheTenants (.yaml, .yml, .json); watched, and reloaded whole; repeatable' -r -F
+complete -c icache -n "__fish_icache_using_subcommand serve" -l namespace -d 'Namespace of objects that name none' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-entries -d 'Replica entries of the index; over it the oldest or least used go [default: 1000000]' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-memory -d 'Memory of the index; over it the oldest or least used go [default: no bound]' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l sweep-interval -d 'Time between two sweeps of what has reached its time to live' -r
@@ -68,6 +71,7 @@ complete -c icache -n "__fish_icache_using_subcommand serve" -l color -d 'When t
 always\t'Always, in pipes and files too'
 never\t'Never'"
 complete -c icache -n "__fish_icache_using_subcommand serve" -l insecure-plaintext -d 'Let --grpc-addr be reachable from other machines without TLS'
+complete -c icache -n "__fish_icache_using_subcommand serve" -l insecure-disable-auth -d 'Let --admin-addr be reachable from other machines without a token'
 complete -c icache -n "__fish_icache_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand serve" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l tenant -d 'Tenant that the prefix belongs to (tenant_id)' -r
