@@ -198,6 +198,20 @@ pub const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        name: "Policies of a server",
+        stands: "`GET /policy`, `icache policy show --admin-url URL -o json`: beside the fields of policies",
+        fields: &[
+            (
+                "pushed",
+                "{version, policies, tenants}: what was pushed last, counted; absent where nothing was",
+            ),
+            (
+                "lastReload",
+                "{at, succeeded, problems}: how the last reading of the policy files ended; absent where there are none",
+            ),
+        ],
+    },
+    Shape {
         name: "Effective knob",
         stands: "item of `knobs` of policies",
         fields: &[
