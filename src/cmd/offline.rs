@@ -129,8 +129,9 @@ pub fn unusable(error: CaptureError) -> UsageError {
 fn refused(error: ReplayError) -> UsageError {
     match error {
         ReplayError::Capture(error) => unusable(error),
-        ReplayError::Policy(error) => {
-            UsageError::new(error.to_string(), "correct the policy documents, and try again")
-        }
+        ReplayError::Policy(error) => UsageError::new(
+            error.headline(),
+            "correct the policy documents; `icache policy lint` shows every problem",
+        ),
     }
 }

@@ -162,7 +162,13 @@ fn unusable(error: impl Into<ReplayError>) -> UsageError {
         ReplayError::Capture(CaptureError::Line { .. }) => {
             "repair the line, or pass over such lines with `--skip-bad`"
         }
-        ReplayError::Policy(_) => "repair the policy, or give another one with `--policy FILE`",
+        ReplayError::Policy(_) => {
+            "repair the policy, for which `icache policy lint` shows every problem, or give another one with `--policy FILE`"
+        }
     };
-    UsageError::new(error.to_string(), advice)
+    let what = match &error {
+        ReplayError::Policy(error) => error.headline(),
+        ReplayError::Capture(error) => error.to_string(),
+    };
+    UsageError::new(what, advice)
 }
