@@ -158,7 +158,10 @@ fn heads_are_checked() {
     ] {
         let text = HEAD.replacen(from, to, 1);
         let found = places(&text, &found(&text));
-        assert_eq!(found.first().copied(), expected, "{text}: {found:?}");
+        match expected {
+            Some(expected) => assert!(found.contains(&expected), "{text}: {found:?}"),
+            None => assert_eq!(found, [], "{text}"),
+        }
     }
     let longest = format!("name: {}", "a".repeat(253));
     assert_eq!(found(&HEAD.replacen("name: p", &longest, 1)), []);
