@@ -30,6 +30,7 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process: what was answered, why, and whether it is what was recorded')
+            [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Check policy files, and explain the rules')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report what a replica holds, and its statistics')
             [CompletionResult]::new('event', 'event', [CompletionResultType]::ParameterValue, 'Publish a cache event: an eviction, a clearing, a sign of life')
@@ -130,6 +131,57 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;policy' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('lint', 'lint', [CompletionResultType]::ParameterValue, 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant')
+            [CompletionResult]::new('rules', 'rules', [CompletionResultType]::ParameterValue, 'Explain a rule of `icache policy lint`; without a name, list them all')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'icache;policy;lint' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Form of the findings')
+            [CompletionResult]::new('--deny', '--deny', [CompletionResultType]::ParameterName, 'End with status 1 on these findings too')
+            [CompletionResult]::new('--allow', '--allow', [CompletionResultType]::ParameterName, 'Leave out what this rule finds (repeatable; also separated by commas)')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of objects that name none')
+            [CompletionResult]::new('--block-size', '--block-size', [CompletionResultType]::ParameterName, 'Tokens in a block of the engines')
+            [CompletionResult]::new('--sweep-interval', '--sweep-interval', [CompletionResultType]::ParameterName, 'Interval between two sweeps of the server')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('--fix', '--fix', [CompletionResultType]::ParameterName, 'Write the fixes that are safe into the files; of standard input, print the fixed text')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;policy;rules' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the page')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the page')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;policy;help' {
+            [CompletionResult]::new('lint', 'lint', [CompletionResultType]::ParameterValue, 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant')
+            [CompletionResult]::new('rules', 'rules', [CompletionResultType]::ParameterValue, 'Explain a rule of `icache policy lint`; without a name, list them all')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'icache;policy;help;lint' {
+            break
+        }
+        'icache;policy;help;rules' {
+            break
+        }
+        'icache;policy;help;help' {
             break
         }
         'icache;state' {
@@ -233,6 +285,7 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process: what was answered, why, and whether it is what was recorded')
+            [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Check policy files, and explain the rules')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report what a replica holds, and its statistics')
             [CompletionResult]::new('event', 'event', [CompletionResultType]::ParameterValue, 'Publish a cache event: an eviction, a clearing, a sign of life')
@@ -252,6 +305,17 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             break
         }
         'icache;help;replay' {
+            break
+        }
+        'icache;help;policy' {
+            [CompletionResult]::new('lint', 'lint', [CompletionResultType]::ParameterValue, 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant')
+            [CompletionResult]::new('rules', 'rules', [CompletionResultType]::ParameterValue, 'Explain a rule of `icache policy lint`; without a name, list them all')
+            break
+        }
+        'icache;help;policy;lint' {
+            break
+        }
+        'icache;help;policy;rules' {
             break
         }
         'icache;help;state' {

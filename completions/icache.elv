@@ -27,6 +27,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
             cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
             cand replay 'Replay captures in process: what was answered, why, and whether it is what was recorded'
+            cand policy 'Check policy files, and explain the rules'
             cand state 'Show the replicas'' statistics and the size of the index'
             cand report 'Report what a replica holds, and its statistics'
             cand event 'Publish a cache event: an eviction, a clearing, a sign of life'
@@ -124,6 +125,50 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand -V 'Print version'
             cand --version 'Print version'
         }
+        &'icache;policy'= {
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+            cand lint 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
+            cand rules 'Explain a rule of `icache policy lint`; without a name, list them all'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'icache;policy;lint'= {
+            cand --format 'Form of the findings'
+            cand --deny 'End with status 1 on these findings too'
+            cand --allow 'Leave out what this rule finds (repeatable; also separated by commas)'
+            cand --namespace 'Namespace of objects that name none'
+            cand --block-size 'Tokens in a block of the engines'
+            cand --sweep-interval 'Interval between two sweeps of the server'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand --fix 'Write the fixes that are safe into the files; of standard input, print the fixed text'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;policy;rules'= {
+            cand -o 'Form of the page'
+            cand --output 'Form of the page'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;policy;help'= {
+            cand lint 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
+            cand rules 'Explain a rule of `icache policy lint`; without a name, list them all'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'icache;policy;help;lint'= {
+        }
+        &'icache;policy;help;rules'= {
+        }
+        &'icache;policy;help;help'= {
+        }
         &'icache;state'= {
             cand --tenant 'Only this tenant; without it, all'
             cand --model 'Only this model; without it, all'
@@ -219,6 +264,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
             cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
             cand replay 'Replay captures in process: what was answered, why, and whether it is what was recorded'
+            cand policy 'Check policy files, and explain the rules'
             cand state 'Show the replicas'' statistics and the size of the index'
             cand report 'Report what a replica holds, and its statistics'
             cand event 'Publish a cache event: an eviction, a clearing, a sign of life'
@@ -234,6 +280,14 @@ set edit:completion:arg-completer[icache] = {|@words|
         &'icache;help;explain'= {
         }
         &'icache;help;replay'= {
+        }
+        &'icache;help;policy'= {
+            cand lint 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
+            cand rules 'Explain a rule of `icache policy lint`; without a name, list them all'
+        }
+        &'icache;help;policy;lint'= {
+        }
+        &'icache;help;policy;rules'= {
         }
         &'icache;help;state'= {
         }

@@ -33,6 +33,7 @@ complete -c icache -n "__fish_icache_needs_command" -f -a "serve" -d 'Hold the i
 complete -c icache -n "__fish_icache_needs_command" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
 complete -c icache -n "__fish_icache_needs_command" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
 complete -c icache -n "__fish_icache_needs_command" -f -a "replay" -d 'Replay captures in process: what was answered, why, and whether it is what was recorded'
+complete -c icache -n "__fish_icache_needs_command" -f -a "policy" -d 'Check policy files, and explain the rules'
 complete -c icache -n "__fish_icache_needs_command" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
 complete -c icache -n "__fish_icache_needs_command" -f -a "report" -d 'Report what a replica holds, and its statistics'
 complete -c icache -n "__fish_icache_needs_command" -f -a "event" -d 'Publish a cache event: an eviction, a clearing, a sign of life'
@@ -125,6 +126,41 @@ complete -c icache -n "__fish_icache_using_subcommand replay" -l skip-bad -d 'Pa
 complete -c icache -n "__fish_icache_using_subcommand replay" -l timings -d 'Also say how long lookups took on this machine'
 complete -c icache -n "__fish_icache_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand replay" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand policy; and not __fish_seen_subcommand_from lint rules help" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand policy; and not __fish_seen_subcommand_from lint rules help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand policy; and not __fish_seen_subcommand_from lint rules help" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand policy; and not __fish_seen_subcommand_from lint rules help" -f -a "lint" -d 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
+complete -c icache -n "__fish_icache_using_subcommand policy; and not __fish_seen_subcommand_from lint rules help" -f -a "rules" -d 'Explain a rule of `icache policy lint`; without a name, list them all'
+complete -c icache -n "__fish_icache_using_subcommand policy; and not __fish_seen_subcommand_from lint rules help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l format -d 'Form of the findings' -r -f -a "text\t'With the lines that they speak of, for people'
+json\t'One JSON document'
+sarif\t'SARIF 2.1.0, for code scanning'
+github\t'Workflow commands of GitHub Actions'
+junit\t'JUnit XML, a test case for each rule and file'"
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l deny -d 'End with status 1 on these findings too' -r -f -a "warnings\t'Warnings'"
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l allow -d 'Leave out what this rule finds (repeatable; also separated by commas)' -r
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l namespace -d 'Namespace of objects that name none' -r
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l block-size -d 'Tokens in a block of the engines' -r
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l sweep-interval -d 'Interval between two sweeps of the server' -r
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l fix -d 'Write the fixes that are safe into the files; of standard input, print the fixed text'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from rules" -s o -l output -d 'Form of the page' -r -f -a "table\t'Text for people'
+json\t'One indented JSON document'
+jsonl\t'One JSON document a line'"
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from rules" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from rules" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from rules" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from help" -f -a "lint" -d 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from help" -f -a "rules" -d 'Explain a rule of `icache policy lint`; without a name, list them all'
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c icache -n "__fish_icache_using_subcommand state" -l tenant -d 'Only this tenant; without it, all' -r
 complete -c icache -n "__fish_icache_using_subcommand state" -l model -d 'Only this model; without it, all' -r
 complete -c icache -n "__fish_icache_using_subcommand state" -l server -d 'Server to ask' -r
@@ -211,14 +247,17 @@ never\t'Never'"
 complete -c icache -n "__fish_icache_using_subcommand generate" -l check -d 'Write nothing; end with status 1 where a file is stale'
 complete -c icache -n "__fish_icache_using_subcommand generate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand generate" -s V -l version -d 'Print version'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "serve" -d 'Hold the index and answer lookups'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "replay" -d 'Replay captures in process: what was answered, why, and whether it is what was recorded'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "report" -d 'Report what a replica holds, and its statistics'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "event" -d 'Publish a cache event: an eviction, a clearing, a sign of life'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "completions" -d 'Print the completion script of a shell'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "man" -d 'Print the manual page, or write the pages of all commands'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "generate" -d 'Write completions/, man/ and docs/ from the definitions in the source'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay state report event completions man generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "serve" -d 'Hold the index and answer lookups'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "replay" -d 'Replay captures in process: what was answered, why, and whether it is what was recorded'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "policy" -d 'Check policy files, and explain the rules'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "report" -d 'Report what a replica holds, and its statistics'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "event" -d 'Publish a cache event: an eviction, a clearing, a sign of life'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "completions" -d 'Print the completion script of a shell'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "man" -d 'Print the manual page, or write the pages of all commands'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "generate" -d 'Write completions/, man/ and docs/ from the definitions in the source'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "lint" -d 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
+complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "rules" -d 'Explain a rule of `icache policy lint`; without a name, list them all'
