@@ -7,7 +7,6 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::load::{LoadedPolicies, PolicyProblem, load_sources};
-use super::paths::policy_paths;
 use super::resolve::Defaults;
 use super::source::{MAX_POLICY_BYTES, Place, SourceText};
 
@@ -15,6 +14,12 @@ use super::source::{MAX_POLICY_BYTES, Place, SourceText};
 pub const MAX_SET_BYTES: usize = 32 << 20;
 /// Files of a set at most.
 pub const MAX_SET_FILES: usize = 10_000;
+
+/// Levels of folders below one that is named, at most.
+pub const MAX_FOLDER_DEPTH: usize = 32;
+
+/// Endings of the files that are read of a folder.
+const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
 
 /// Something that is wrong with a set of policy files.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -114,6 +119,47 @@ pub fn load_paths(
     LoadedFiles::load(files).map(|found| found.loaded)
 }
 
+/// The files that `path` stands for: itself, or of a folder with all below it those that end in `.yaml`, `.yml` or
+/// `.json`, in the order of their paths. The error names what cannot be read.
+///
+/// Names in a folder that begin with a dot are passed over: the versions behind the links of a mounted ConfigMap, and
+/// what editors and other tools keep. A folder that links lead to again is entered once.
+pub fn policy_paths(path: &Path) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
+    if !fs::metadata(path).map_err(|error| (path.to_owned(), error))?.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut files = Vec::new();
+    list(path, 0, &mut HashSet::new(), &mut files)?;
+    files.sort_unstable();
+    Ok(files)
+}
+
+fn list(
+    folder: &Path,
+    depth: usize,
+    entered: &mut HashSet<PathBuf>,
+    files: &mut Vec<PathBuf>,
+) -> Result<(), (PathBuf, io::Error)> {
+    let failed = |error| (folder.to_owned(), error);
+    if depth > MAX_FOLDER_DEPTH || !entered.insert(fs::canonicalize(folder).map_err(failed)?) {
+        return Ok(());
+    }
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        let is_policy = path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known));
+        if is_hidden {
+            continue;
+        }
+        if path.is_dir() {
+            list(&path, depth + 1, entered, files)?;
+        } else if is_policy {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
 /// Reads every file that `paths` stand for, see [`policy_paths`]; one that is reached twice is read once.
 ///
 /// The error is not empty.
@@ -122,9 +168,7 @@ pub fn read_paths(paths: &[PathBuf]) -> Result<PolicyTexts, Vec<FileProblem>> {
     for path in paths {
         match policy_paths(path) {
             Ok(files) => files.iter().for_each(|file| reading.read(file)),
-            Err(error) => {
-                reading.problems.push(FileProblem::unreadable(Path::new(&error.name), &error.error))
-            }
+            Err((path, error)) => reading.problems.push(FileProblem::unreadable(&path, &error)),
         }
     }
     if reading.problems.is_empty() { Ok(PolicyTexts(reading.texts)) } else { Err(reading.problems) }

@@ -41,6 +41,15 @@ impl fmt::Display for PolicyProblem {
 }
 
 impl PolicyError {
+    /// The first problem in one line, and how many more there are.
+    pub fn headline(&self) -> String {
+        let first = self.problems().next().map(|problem| problem.to_string()).unwrap_or_default();
+        match self.diagnostics.len() {
+            0 | 1 => first,
+            count => format!("{first} (and {} more)", count - 1),
+        }
+    }
+
     /// Every problem as a line.
     pub fn problems(&self) -> impl Iterator<Item = PolicyProblem> + '_ {
         self.diagnostics.iter().map(|diagnostic| {

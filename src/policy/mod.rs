@@ -9,7 +9,6 @@ mod json_schema;
 pub mod lint;
 mod load;
 mod object_schema;
-mod paths;
 mod push;
 mod resolve;
 mod scalar;
@@ -23,11 +22,11 @@ mod watch;
 pub use diff::{Change, KnobDiff, NamespaceDiff, POLICY_DIFF_VERSION, PolicyDiff, Setting, diff};
 pub use fields::API_VERSION;
 pub use files::{
-    FileProblem, LoadedFiles, MAX_SET_BYTES, MAX_SET_FILES, PolicyFiles, PolicyTexts, load_paths, read_paths,
+    FileProblem, LoadedFiles, MAX_FOLDER_DEPTH, MAX_SET_BYTES, MAX_SET_FILES, PolicyFiles, PolicyTexts,
+    load_paths, policy_paths, read_paths,
 };
 pub use json_schema::json_schema;
 pub use load::{LoadedPolicies, PolicyError, PolicyProblem, load_policies, load_sources};
-pub use paths::{FileError, MAX_FOLDER_DEPTH, POLICY_ENDINGS, policy_paths};
 pub use push::{MAX_PUSH_BYTES, PUSH_VERSIONS, PushError, PushedPolicies, decode_push};
 pub use resolve::{Defaults, TenantPolicy, default_ranker, resolve, resolve_from};
 pub use schema::decimal;

@@ -316,7 +316,7 @@ impl Replay {
         let name = format!("{} (policy record in line {line})", self.name);
         match load_policies(&name, documents, self.settings.defaults()) {
             Ok(loaded) => self.replace_policies(loaded.set, loaded.inert),
-            Err(error) if self.options.skip_bad => self.report.bad_line(error.to_string()),
+            Err(error) if self.options.skip_bad => self.report.bad_line(error.headline()),
             Err(error) => return Err(error.into()),
         }
         Ok(())

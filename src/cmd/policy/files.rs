@@ -14,14 +14,14 @@ pub const STANDARD_INPUT: &str = "standard input";
 pub fn sources(paths: &[String]) -> Result<Vec<SourceText>, UsageError> {
     let mut sources = Vec::new();
     for path in paths {
-        if path == "-" {
+        if path != "-" && Path::new(path).is_dir() {
+            let files = policy_paths(Path::new(path))
+                .map_err(|(path, error)| UsageError::unreadable(&path.to_string_lossy(), &error))?;
+            for file in files {
+                sources.push(source(&file.to_string_lossy())?);
+            }
+        } else {
             sources.push(source(path)?);
-            continue;
-        }
-        let paths = policy_paths(Path::new(path))
-            .map_err(|error| UsageError::unreadable(&error.name, &error.error))?;
-        for path in paths {
-            sources.push(source(&path.to_string_lossy())?);
         }
     }
     Ok(sources)

@@ -49,12 +49,5 @@ pub fn in_place(path: &str, namespace: &str) -> Result<PolicyOverride, UsageErro
 
 /// Policies that cannot be used, and what to do about it.
 pub fn refused_policy(error: &PolicyError) -> UsageError {
-    let mut problems = error.problems();
-    let first = problems.next().map(|problem| problem.to_string()).unwrap_or_default();
-    let what = match problems.count() {
-        0 => first,
-        1 => format!("{first}; there is 1 more problem"),
-        more => format!("{first}; there are {more} more problems"),
-    };
-    UsageError::new(what, "`icache policy lint` shows every problem, with what to write")
+    UsageError::new(error.headline(), "`icache policy lint` shows every problem, with what to write")
 }

@@ -85,6 +85,6 @@ pub(super) fn found(input: &Input<'_>, wanted: impl Fn(Rule) -> bool) -> Vec<Dia
     }
     all.sort_by(|a, b| (&a.site, a.rule).cmp(&(&b.site, b.rule)));
     // An object that is merged into several others is wrong once.
-    all.dedup_by(|a, b| (&a.site, a.rule, &a.what) == (&b.site, b.rule, &b.what));
+    all.dedup_by(|a, b| a.site.start < a.site.end && (&a.site, a.rule) == (&b.site, b.rule));
     all
 }

@@ -52,8 +52,11 @@ pub(super) fn diagnostic(
     sites.extend(diagnostic.related.iter().map(|related| (&related.site, Some(related.label.as_str()))));
     let title = level.primary_title(clean(&diagnostic.what)).id(diagnostic.rule.id());
     let mut group = Group::with_title(title);
-    for (excerpt, path) in excerpts(sources, &sites) {
-        group = group.element(path).element(excerpt);
+    for (excerpt, origin) in excerpts(sources, &sites) {
+        group = match origin {
+            Some(origin) => group.element(origin).element(excerpt),
+            None => group.element(excerpt),
+        };
     }
     let group = group
         .element(Level::HELP.message(clean(&diagnostic.help)))
@@ -64,12 +67,10 @@ pub(super) fn diagnostic(
 }
 
 type Marked<'a> = (&'a Site, Option<&'a str>);
+type Excerpt<'a> = Snippet<'a, annotate_snippets::Annotation<'a>>;
 
 /// Excerpts of the sources with `sites` underlined, the first one's first; neighbours share one.
-fn excerpts<'a>(
-    sources: &'a [SourceText],
-    sites: &[Marked<'a>],
-) -> Vec<(Snippet<'a, annotate_snippets::Annotation<'a>>, Origin<'a>)> {
+fn excerpts<'a>(sources: &'a [SourceText], sites: &[Marked<'a>]) -> Vec<(Excerpt<'a>, Option<Origin<'a>>)> {
     let mut rest: Vec<Marked<'a>> = sites.to_vec();
     let mut excerpts = Vec::new();
     while let Some((first, _)) = rest.first().copied() {
@@ -87,9 +88,7 @@ fn excerpts<'a>(
             }
             !is_near
         });
-        let place = source.place(first.start);
-        let origin = Origin::path(clean(source.name())).line(place.line).char_column(place.column);
-        excerpts.push((excerpt(source, lines, &shown), origin));
+        excerpts.push(excerpt(source, lines, &shown));
     }
     excerpts
 }
@@ -105,14 +104,17 @@ fn is_short(source: &SourceText, lines: &Range<usize>) -> bool {
     lines.clone().all(|line| source.line(line).len() <= MAX_LINE)
 }
 
+/// An excerpt, and its place where the excerpt cannot tell it, since it begins within a line.
 fn excerpt<'a>(
     source: &'a SourceText,
     lines: Range<usize>,
     shown: &[(&'a Site, Option<&'a str>, bool)],
-) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+) -> (Excerpt<'a>, Option<Origin<'a>>) {
     let mut window = source.line(lines.start).start..source.line(lines.end - 1).end;
-    if !is_short(source, &lines) {
-        window = near(source, &window, shown.first().map_or(window.start, |(site, ..)| site.start));
+    let is_cut = !is_short(source, &lines);
+    let at = shown.first().map_or(window.start, |(site, ..)| site.start);
+    if is_cut {
+        window = near(source, &window, at);
     }
     if source.slice(&window).starts_with('\u{feff}') {
         window.start += '\u{feff}'.len_utf8();
@@ -122,8 +124,13 @@ fn excerpt<'a>(
         let kind = if *is_primary { AnnotationKind::Primary } else { AnnotationKind::Context };
         kind.span(within(text, &window, site)).label(*label)
     });
-    // Where a place is has been said above the excerpt, by the count that the other forms use.
-    Snippet::source(text).line_start(lines.start).annotations(annotations)
+    let excerpt = Snippet::source(text).line_start(lines.start).annotations(annotations);
+    let path = clean(source.name());
+    if is_cut {
+        let place = source.place(at);
+        return (excerpt, Some(Origin::path(path).line(place.line).char_column(place.column)));
+    }
+    (excerpt.path(path), None)
 }
 
 /// The bytes around `at`, at most a long line's worth, cut between characters.

@@ -199,7 +199,7 @@ pub(in crate::policy::lint) fn missing_required(input: &Input<'_>, findings: &mu
             }
             Role::Unclear => {
                 let entry = item.node.value.entry("kind");
-                let is_missing = entry.is_none_or(|entry| is_empty(entry));
+                let is_missing = entry.is_none_or(is_empty);
                 if is_missing {
                     let site = entry.map_or(item.head(), |entry| item.key(entry));
                     let what = format!("{} is missing", item.path_of("kind"));

@@ -45,7 +45,10 @@ pub(in crate::policy::lint) fn zero_timeout_is_no_timeout(input: &Input<'_>, fin
 pub(in crate::policy::lint) fn chain_off_affinity_on(input: &Input<'_>, findings: &mut Findings<'_>) {
     for item in input.policies() {
         let Some(chain) = item.get(CHAIN) else { continue };
-        if item.policy().enable_chain_matching == Some(false) && item.effective().affinity_routing.value {
+        let policy = item.policy();
+        // With requireChain nobody gets an answer at all, which is an error of its own.
+        let is_off = policy.enable_chain_matching == Some(false) && policy.require_chain != Some(true);
+        if is_off && item.effective().affinity_routing.value {
             let what = "callers that send only a chain get NO_HINT, never the affinity replica that other callers get";
             let help =
                 "write `affinityRouting: Disabled` where no caller is to have affinity, or match chains";
@@ -75,7 +78,8 @@ pub(in crate::policy::lint) fn tenant_hot_dead(input: &Input<'_>, findings: &mut
 pub(in crate::policy::lint) fn require_chain_blocks_tokens(input: &Input<'_>, findings: &mut Findings<'_>) {
     for item in input.policies() {
         let Some(require) = item.get(REQUIRE) else { continue };
-        if item.policy().require_chain == Some(true) {
+        let policy = item.policy();
+        if policy.require_chain == Some(true) && policy.enable_chain_matching != Some(false) {
             let what = "callers that send token ids or prompt text are rejected too: the server builds no chain for them";
             let help = "make sure that every caller of the tenant sends a block-hash chain";
             findings.push(findings.of(item, require, what, help));
