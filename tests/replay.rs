@@ -225,7 +225,7 @@ fn an_unusable_file_ends_with_status_2_and_says_where() {
         (capture_of(&[sweep, r#"{"t":0,"kind":"sweep"}"#]).into_bytes(), "c.jsonl:3: field `t`: "),
         (
             capture_of(&[sweep, policy]).into_bytes(),
-            "c.jsonl (policy record in line 3):1: `apiVersion` is missing",
+            "c.jsonl (policy record in line 3):1:1: `apiVersion` is missing",
         ),
     ] {
         let ran = run(&bytes, &["--check"]);
@@ -247,7 +247,7 @@ fn what_is_wrong_can_be_passed_over_and_is_counted() {
     for part in [
         "3 bad lines passed over",
         "warning: c.jsonl:2: it is no JSON",
-        "warning: c.jsonl (policy record in line 3):1: `apiVersion` is missing",
+        "warning: c.jsonl (policy record in line 3):1:1: `apiVersion` is missing",
         "warning: c.jsonl:4: field `t`",
         "warning: the last line was not finished and is left out: c.jsonl:6: ",
     ] {
@@ -269,7 +269,7 @@ fn a_policy_given_takes_the_place_of_the_captured_ones() {
         .expect("a scratch file can be written");
     let ran = run_in(folder.path(), &["c.jsonl", "--policy", "p.yaml"]);
     assert_eq!(ran.status, 2);
-    assert!(ran.err.contains("p.yaml:1: `apiVersion` is missing"), "{}", ran.err);
+    assert!(ran.err.contains("p.yaml:1:1: `apiVersion` is missing"), "{}", ran.err);
 }
 
 #[test]
