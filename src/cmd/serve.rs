@@ -17,7 +17,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use self::limits::LimitArgs;
 use self::log::LogArgs;
 use self::policy::PolicyArgs;
-use self::values::{address, capture, factor, index_size, message_size, ns, positive_ns, positive_span, span};
+use self::values::{
+    address, capture, factor, index_size, message_size, ns, positive_ns, positive_span, span,
+};
 use super::error::sentence;
 use super::input::share;
 use super::{CommandError, Exit, ServerError, UsageError, offline};
