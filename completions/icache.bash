@@ -1260,7 +1260,7 @@ _icache() {
             return 0
             ;;
         icache__subcmd__serve)
-            opts="-h -V --grpc-addr --http-addr --admin-addr --insecure-plaintext --insecure-disable-auth --ready-file --preload --drain-timeout --policy --namespace --max-entries --max-memory --sweep-interval --default-ttl --block-size --replica-timeout --pressure-weight --slo-tight-ttft-ms --slo-tight-bias --tenant-hot-max-age --tenant-hot-min-hit-rate --max-in-flight --max-message-size --max-streams --metrics-max-series --log-format --log-level --color --help --version"
+            opts="-h -V --grpc-addr --http-addr --admin-addr --insecure-plaintext --insecure-disable-auth --ready-file --preload --drain-timeout --policy --namespace --max-entries --max-memory --sweep-interval --default-ttl --block-size --replica-timeout --pressure-weight --slo-tight-ttft-ms --slo-tight-bias --tenant-hot-max-age --tenant-hot-min-hit-rate --max-in-flight --max-message-size --max-blocks --max-hash-bytes --max-id-bytes --max-replicas --max-replica-records --max-streams --metrics-max-series --log-format --log-level --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1347,6 +1347,26 @@ _icache() {
                     return 0
                     ;;
                 --max-message-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-blocks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-hash-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-id-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-replicas)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-replica-records)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

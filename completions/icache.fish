@@ -62,6 +62,11 @@ complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-max-a
 complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-min-hit-rate -d 'Lowest hit rate of a warm replica [default: 0.1]' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-in-flight -d 'Lookups in flight above which further ones are shed [default: 4096, 0 switches it off]' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-message-size -d 'Size of one message; a larger one is answered RESOURCE_EXHAUSTED' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-blocks -d 'Blocks in one request or update; a request over it is answered NO_HINT, and of an update the entries beyond are dropped [default: 131072]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-hash-bytes -d 'Bytes of one hash; a request over it is answered NO_HINT, a prefix entry or event is dropped [default: 64]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-id-bytes -d 'Bytes of a replica, tenant, model, hash scheme or adapter id; a request over it is answered NO_HINT, an update or event is dropped [default: 512]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-replicas -d 'Replicas of one tenant and model; what further ones report is dropped [default: 16384]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-replica-records -d 'Replicas of all tenants and models, those without entries included; what further ones report is dropped [default: 65536]' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-streams -d 'Concurrent streams of one connection' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l metrics-max-series -d 'Model and tenant names that label metrics; further ones are labelled `other`' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l log-format -d 'Form of the log [default: text on a terminal, else json]' -r -f -a "json\t'One JSON object a line'
@@ -89,9 +94,9 @@ complete -c icache -n "__fish_icache_using_subcommand lookup" -l tokens -d 'File
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l prompt-text -d 'The prompt as text of one user message; needs a tokenizer on the server' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l ttft-ms -d 'Target of the time to first token, in milliseconds' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l request -d 'File with a LookupRouteRequest in proto3 JSON, instead of the flags above; `-` is standard input' -r
-complete -c icache -n "__fish_icache_using_subcommand lookup" -l server -d 'Server to ask' -r
-complete -c icache -n "__fish_icache_using_subcommand lookup" -l timeout -d 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all' -r
-complete -c icache -n "__fish_icache_using_subcommand lookup" -l capture -d 'Replay this capture in process and look up at its last instant, without a server' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l server -d 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l timeout -d 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l capture -d 'Replay this capture in process and look up at its last instant, without a server; `-` is standard input' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l policy -d 'Policies to look up under, in place of the captured ones: a YAML or JSON file, or a folder of them' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l expect -d 'End with status 1 unless the answer has one of these reason codes' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l expect-replica -d 'End with status 1 unless the answer\'s first replica is this one' -r
@@ -118,7 +123,7 @@ complete -c icache -n "__fish_icache_using_subcommand replay" -l policy -d 'Poli
 complete -c icache -n "__fish_icache_using_subcommand replay" -l replica -d 'Replica of a bare batch' -r
 complete -c icache -n "__fish_icache_using_subcommand replay" -l model -d 'Model of a bare batch' -r
 complete -c icache -n "__fish_icache_using_subcommand replay" -l tenant -d 'Tenant of a bare batch' -r
-complete -c icache -n "__fish_icache_using_subcommand replay" -l hash-scheme -d 'Hash scheme of a bare batch' -r
+complete -c icache -n "__fish_icache_using_subcommand replay" -l hash-scheme -d 'Hash scheme of a bare batch [default: vllm]' -r
 complete -c icache -n "__fish_icache_using_subcommand replay" -s o -l output -d 'Form of the result; jsonl is the JSON document in one line' -r -f -a "table\t'Text for people'
 json\t'One indented JSON document'
 jsonl\t'One JSON document a line'"
@@ -220,8 +225,8 @@ complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_su
 complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c icache -n "__fish_icache_using_subcommand state" -l tenant -d 'Only this tenant; without it, all' -r
 complete -c icache -n "__fish_icache_using_subcommand state" -l model -d 'Only this model; without it, all' -r
-complete -c icache -n "__fish_icache_using_subcommand state" -l server -d 'Server to ask' -r
-complete -c icache -n "__fish_icache_using_subcommand state" -l timeout -d 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all' -r
+complete -c icache -n "__fish_icache_using_subcommand state" -l server -d 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090' -r
+complete -c icache -n "__fish_icache_using_subcommand state" -l timeout -d 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]' -r
 complete -c icache -n "__fish_icache_using_subcommand state" -s o -l output -d 'Form of the result; jsonl is one replica a line' -r -f -a "table\t'Text for people'
 json\t'One indented JSON document'
 jsonl\t'One JSON document a line'"
@@ -243,8 +248,8 @@ complete -c icache -n "__fish_icache_using_subcommand report" -l prefix-hash -d 
 complete -c icache -n "__fish_icache_using_subcommand report" -l prefix-tokens -d 'Tokens that --prefix-hash stands for' -r
 complete -c icache -n "__fish_icache_using_subcommand report" -l token-ids -d 'The prompt as token ids, between commas' -r
 complete -c icache -n "__fish_icache_using_subcommand report" -l tokens -d 'File with the prompt\'s token ids, as a JSON array or as numbers; `-` is standard input' -r
-complete -c icache -n "__fish_icache_using_subcommand report" -l block-size -d 'Tokens in a block, where --token-ids or --tokens are hashed here' -r
-complete -c icache -n "__fish_icache_using_subcommand report" -l tier -d 'Tier that holds the prefix: T1 engine KV cache, T2 offload pool, T3 remote store' -r -f -a "T1\t''
+complete -c icache -n "__fish_icache_using_subcommand report" -l block-size -d 'Tokens in a block, where --token-ids or --tokens are hashed here [default: 16]' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l tier -d 'Tier that holds the prefix: T1 engine KV cache, T2 offload pool, T3 remote store [default: T1]' -r -f -a "T1\t''
 T2\t''
 T3\t''"
 complete -c icache -n "__fish_icache_using_subcommand report" -l timestamp-us -d 'When this was true, in Unix microseconds; without it, now' -r
@@ -255,8 +260,8 @@ complete -c icache -n "__fish_icache_using_subcommand report" -l t2-hit-tokens -
 complete -c icache -n "__fish_icache_using_subcommand report" -l t2-query-tokens -d 'Tokens asked of tier 2, a running total' -r
 complete -c icache -n "__fish_icache_using_subcommand report" -l client-version -d 'Version of what reports' -r
 complete -c icache -n "__fish_icache_using_subcommand report" -l update -d 'File with one or more CacheStateUpdate messages in proto3 JSON, sent as they are read; `-` is standard input' -r
-complete -c icache -n "__fish_icache_using_subcommand report" -l server -d 'Server to ask' -r
-complete -c icache -n "__fish_icache_using_subcommand report" -l timeout -d 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l server -d 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l timeout -d 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]' -r
 complete -c icache -n "__fish_icache_using_subcommand report" -s o -l output -d 'Form of the acknowledgement' -r -f -a "table\t'Text for people'
 json\t'One indented JSON document'
 jsonl\t'One JSON document a line'"
@@ -276,8 +281,8 @@ complete -c icache -n "__fish_icache_using_subcommand event" -l prefix-hash -d '
 complete -c icache -n "__fish_icache_using_subcommand event" -l adapter -d 'Evict in this adapter partition only; without it in all' -r
 complete -c icache -n "__fish_icache_using_subcommand event" -l timestamp-us -d 'When it happened, in Unix microseconds; without it, now' -r
 complete -c icache -n "__fish_icache_using_subcommand event" -l event -d 'File with one or more CacheEvent messages in proto3 JSON, instead of the flags above; `-` is standard input' -r
-complete -c icache -n "__fish_icache_using_subcommand event" -l server -d 'Server to ask' -r
-complete -c icache -n "__fish_icache_using_subcommand event" -l timeout -d 'Deadline of the call, such as `250ms` or `5s`; the server is told, and answers in time or not at all' -r
+complete -c icache -n "__fish_icache_using_subcommand event" -l server -d 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090' -r
+complete -c icache -n "__fish_icache_using_subcommand event" -l timeout -d 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]' -r
 complete -c icache -n "__fish_icache_using_subcommand event" -s o -l output -d 'Form of the acknowledgement' -r -f -a "table\t'Text for people'
 json\t'One indented JSON document'
 jsonl\t'One JSON document a line'"
