@@ -30,12 +30,14 @@ fn shown<T: std::fmt::Debug>(value: &icache::model::Sourced<T>, version: i64) ->
     format!("{:?} {source}", value.value)
 }
 
-/// Each field: how it is written, the value then, and the value where it is absent.
+/// A field: how it is written, the value then, the value where it is absent, and how to read it.
+type Row<'a> = (&'a str, &'a str, &'a str, &'a dyn Fn(&ResolvedPolicy) -> String);
+
 #[test]
 fn every_field_in_every_version_with_and_without() {
     for version in PUSH_VERSIONS {
         let absent_floor = if version == 3 { "64 default" } else { "0 pushed" };
-        let rows: &[(&str, &str, &str, &dyn Fn(&ResolvedPolicy) -> String)] = &[
+        let rows: &[Row<'_>] = &[
             (r#""evictionTTL": 90000000000"#, "90000000000 pushed", "1800000000000 default", &|policy| {
                 shown(&policy.ttl_ns, version)
             }),

@@ -158,6 +158,31 @@ async fn a_mounted_config_map_is_read_once_and_its_swaps_are_seen() {
     }
 }
 
+/// What a checkout that is swapped whole does: nothing happens in the folder that was watched.
+#[tokio::test]
+async fn a_link_above_the_folder_that_is_swapped() {
+    let above = tempfile::tempdir().unwrap();
+    let link_to = |release: &str| {
+        symlink(release, above.path().join("aside")).unwrap();
+        fs::rename(above.path().join("aside"), above.path().join("current")).unwrap();
+    };
+    for (release, text) in [("1", showing()), ("2", hiding())] {
+        let folder = above.path().join(release).join("policies");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("p.yaml"), text).unwrap();
+    }
+    link_to("1");
+    let served = Served::under(&above.path().join("current/policies")).await;
+    link_to("2");
+    served.turns(MATCH, HIDDEN).await;
+    replace(&above.path().join("2/policies/p.yaml"), &showing());
+    served.turns(HIDDEN, MATCH).await;
+    link_to("2");
+    link_to("1");
+    fs::write(above.path().join("1/policies/p.yaml"), hiding()).unwrap();
+    served.turns(MATCH, HIDDEN).await;
+}
+
 #[tokio::test]
 async fn an_invalid_set_keeps_the_last_good_one_and_says_so_once() {
     let folder = tempfile::tempdir().unwrap();
