@@ -105,13 +105,18 @@ impl SourceText {
         self.defect.as_ref()
     }
 
+    /// The line of the byte `at`, from 1.
+    pub fn line_at(&self, at: usize) -> usize {
+        self.lines.partition_point(|start| *start <= at).max(1)
+    }
+
     /// Line and column of the byte `at`.
     pub fn place(&self, at: usize) -> Place {
-        let line = self.lines.partition_point(|start| *start <= at);
+        let line = self.line_at(at);
         let start = self.lines.get(line.saturating_sub(1)).copied().unwrap_or_default();
         let before = self.text.get(start..at.min(self.text.len())).unwrap_or_default();
         let before = before.strip_prefix(BYTE_ORDER_MARK).filter(|_| start == 0).unwrap_or(before);
-        Place { line: line.max(1), column: before.chars().count() + 1 }
+        Place { line, column: before.chars().count() + 1 }
     }
 
     /// The bytes of a line, from 1, without its end.

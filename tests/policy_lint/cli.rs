@@ -35,6 +35,7 @@ fn exit_statuses() {
     let error = format!("{HEAD}spec: {{evictionTTL: 1d}}\n");
     let warning = format!("{HEAD}spec: {{evictionTTL: 48h}}\n");
     let info = format!("{HEAD}spec: {{eviction: LRU}}\n");
+    fs::create_dir(path.join("empty")).expect("folders can be made");
     fs::write(path.join("warning.yaml"), &warning).expect("the folder can be written");
     for (args, input, expected) in [
         (&["lint", "-"][..], HEAD, 0),
@@ -48,6 +49,12 @@ fn exit_statuses() {
         (&["lint", "--block-size", "0", "-"], HEAD, 2),
         (&["lint", "--sweep-interval", "soon", "-"], HEAD, 2),
         (&["lint", "no-such-file.yaml"], "", 2),
+        (&["lint", "empty"], "", 2),
+        (
+            &["lint", "--deny", "warnings", "--allow", "ttl-very-long", "warning.yaml", "warning.yaml", "."],
+            "",
+            0,
+        ),
         (&["lint"], "", 2),
         (&["lint", "warning.yaml"], "", 0),
         (&["lint", "--deny", "warnings", "."], "", 1),

@@ -69,6 +69,8 @@ fn sarif_is_valid_by_the_published_schema() {
 fn json_is_valid_and_agrees_with_the_text() {
     let found: Value = serde_json::from_str(&lint("json", &[SEVEN, "clean.yaml"])).expect("JSON is JSON");
     validates(&schema("policies/lint.schema.json"), &found);
+    is_documented("Lint", &found);
+    is_documented("Diagnostic", &found["diagnostics"][0]);
     let text = lint("text", &[SEVEN, "clean.yaml"]);
     for diagnostic in found["diagnostics"].as_array().expect("there are diagnostics") {
         let place = format!(
@@ -82,6 +84,14 @@ fn json_is_valid_and_agrees_with_the_text() {
     let listed = found["diagnostics"].as_array().map_or(0, Vec::len) as u64;
     let counted: u64 = ["errors", "warnings", "infos"].iter().filter_map(|name| found[*name].as_u64()).sum();
     assert_eq!(listed, counted);
+}
+
+/// The fields of `value` are those that docs/json-output.md lists for `shape`.
+fn is_documented(shape: &str, value: &Value) {
+    let shape = icache::render::SHAPES.iter().find(|known| known.name == shape).expect("the shape is listed");
+    let found: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();
+    assert!(shape.fields.iter().all(|(field, _)| found.contains(field)), "{}: {found:?}", shape.name);
+    assert_eq!(found.len(), shape.fields.len(), "{}: {found:?}", shape.name);
 }
 
 /// Elements of JUnit XML that are written: attributes, whether text may stand there, and children.

@@ -1,7 +1,8 @@
 //! Files of policies, as the command line names them.
 
+use std::collections::HashSet;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::cmd::error::UsageError;
 use crate::cmd::input;
@@ -10,21 +11,35 @@ use crate::policy::{MAX_POLICY_BYTES, SourceText, policy_paths};
 /// What standard input is called.
 pub const STANDARD_INPUT: &str = "standard input";
 
-/// The texts of files, of folders with all that is in them, and of standard input (`-`), in order.
+/// The texts of files, of folders with all that is in them, and of standard input (`-`), in order; each file once.
 pub fn sources(paths: &[String]) -> Result<Vec<SourceText>, UsageError> {
+    let mut seen = HashSet::new();
     let mut sources = Vec::new();
     for path in paths {
-        if path != "-" && Path::new(path).is_dir() {
-            let files = policy_paths(Path::new(path))
-                .map_err(|(path, error)| UsageError::unreadable(&path.to_string_lossy(), &error))?;
-            for file in files {
-                sources.push(source(&file.to_string_lossy())?);
+        for name in names(path)? {
+            // What cannot be resolved cannot be opened either, and that has a better error.
+            let same = std::fs::canonicalize(&name).unwrap_or_else(|_| PathBuf::from(&name));
+            if seen.insert(same) {
+                sources.push(source(&name)?);
             }
-        } else {
-            sources.push(source(path)?);
         }
     }
     Ok(sources)
+}
+
+fn names(path: &str) -> Result<Vec<String>, UsageError> {
+    if path == "-" || !Path::new(path).is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let files = policy_paths(Path::new(path))
+        .map_err(|(path, error)| UsageError::unreadable(&path.to_string_lossy(), &error))?;
+    if files.is_empty() {
+        return Err(UsageError::new(
+            format!("`{path}` holds no policy files"),
+            "name a folder with files that end in .yaml, .yml or .json, or the files themselves",
+        ));
+    }
+    Ok(files.iter().map(|file| file.to_string_lossy().into_owned()).collect())
 }
 
 fn source(path: &str) -> Result<SourceText, UsageError> {

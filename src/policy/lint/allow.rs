@@ -13,28 +13,25 @@ pub(super) fn without_allowed(input: &Input<'_>, all: Vec<Diagnostic>) -> Vec<Di
     let comments = input.sources.iter().zip(&input.files);
     let allowed: Vec<HashSet<(usize, Rule)>> =
         comments.map(|(source, parsed)| allowed_in(source, parsed)).collect();
-    let is_allowed = |diagnostic: &Diagnostic| {
-        let by_option = input.options.allow.contains(&diagnostic.rule);
-        let line = diagnostic.place(input.sources).1.line;
-        let by_comment = || {
-            allowed
-                .get(diagnostic.site.file)
-                .is_some_and(|allowed| allowed.contains(&(line, diagnostic.rule)))
+    let is_named = |diagnostic: &Diagnostic| {
+        let file = diagnostic.site.file;
+        let (Some(source), Some(allowed)) = (input.sources.get(file), allowed.get(file)) else {
+            return false;
         };
-        !diagnostic.rule.is_enforced() && (by_option || by_comment())
+        allowed.contains(&(source.line_at(diagnostic.site.start), diagnostic.rule))
     };
-    all.into_iter()
-        .filter(|diagnostic| !is_allowed(diagnostic))
-        .map(|mut diagnostic| {
-            let is_tried = allowed.get(diagnostic.site.file).is_some_and(|allowed| {
-                allowed.contains(&(diagnostic.place(input.sources).1.line, diagnostic.rule))
-            });
-            if is_tried {
-                diagnostic.help.push_str("; no comment allows it, since a server refuses it");
-            }
-            diagnostic
-        })
-        .collect()
+    let mut left = Vec::with_capacity(all.len());
+    for mut diagnostic in all {
+        match (diagnostic.rule.is_enforced(), is_named(&diagnostic)) {
+            (true, true) => diagnostic.help.push_str("; no comment allows it, since a server refuses it"),
+            (true, false) => {}
+            (false, true) => continue,
+            (false, false) if input.options.allow.contains(&diagnostic.rule) => continue,
+            (false, false) => {}
+        }
+        left.push(diagnostic);
+    }
+    left
 }
 
 /// The lines of a source, each with the rules that are allowed in it.
@@ -42,7 +39,7 @@ fn allowed_in(source: &SourceText, parsed: &Parsed) -> HashSet<(usize, Rule)> {
     let mut allowed = HashSet::new();
     for comment in &parsed.comments {
         let Some(rules) = rules(&comment.text) else { continue };
-        let line = source.place(comment.span.start).line;
+        let line = source.line_at(comment.span.start);
         let before = source.line(line).start..comment.span.start;
         let target = if is_blank(source.slice(&before)) { next_content(source, line) } else { line };
         allowed.extend(rules.map(|rule| (target, rule)));

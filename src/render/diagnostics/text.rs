@@ -95,8 +95,8 @@ fn excerpts<'a>(sources: &'a [SourceText], sites: &[Marked<'a>]) -> Vec<(Excerpt
 
 /// The lines of a site, from 1; of a long one the first few.
 fn lines(source: &SourceText, site: &Site) -> Range<usize> {
-    let first = source.place(site.start).line;
-    let last = source.place(site.end.saturating_sub(1).max(site.start)).line;
+    let first = source.line_at(site.start);
+    let last = source.line_at(site.end.saturating_sub(1).max(site.start));
     first..last.min(first + MAX_LINES - 1) + 1
 }
 
