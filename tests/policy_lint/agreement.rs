@@ -80,7 +80,7 @@ fn policy() -> impl Strategy<Value = (String, bool)> {
         |(fields, require, chain, (name, name_fits), style)| {
             let written: Vec<Field> = fields.into_iter().flatten().collect();
             let mut valid = name_fits && written.iter().all(|(.., fits)| *fits);
-            valid &= require != "yes" && chain != "yes" && !(require == "true" && chain == "false");
+            valid &= switches_fit(require, chain);
             let mut switches = Vec::new();
             for (field, value) in [("requireChain", require), ("enableChainMatching", chain)] {
                 if !value.is_empty() {
@@ -90,16 +90,32 @@ fn policy() -> impl Strategy<Value = (String, bool)> {
             let strategy = format!("strategy: {{{}}}", switches.join(", "));
             let lines = written.iter().map(|(field, value, _)| format!("{field}: {value}")).chain([strategy]);
             let lines: Vec<String> = lines.collect();
-            let spec = match style {
-                0 => format!("spec: {{{}}}", lines.join(", ")),
-                1 => format!("spec:\n  {}", lines.join("\n  ")),
-                _ => format!("x-base: &base {{{}}}\nspec: {{<<: *base}}", lines.join(", ")),
-            };
-            valid &= style != 2;
-            let head = "apiVersion: inferencecache.io/v1alpha1\nkind: CachePolicy";
-            (format!("{head}\nmetadata: {{name: {name}, namespace: a}}\n{spec}\n"), valid)
+            if style == 2 && written.iter().any(|(field, ..)| *field == "lookupTimeoutMs") {
+                // The object's own field wins over a merged one, and what loses is not read.
+                let mut rest = written.iter().filter(|(field, ..)| *field != "lookupTimeoutMs");
+                valid = name_fits && switches_fit(require, chain) && rest.all(|(.., fits)| *fits);
+            }
+            (laid_out(style, name, &lines), valid)
         },
     )
+}
+
+fn switches_fit(require: &str, chain: &str) -> bool {
+    require != "yes" && chain != "yes" && !(require == "true" && chain == "false")
+}
+
+/// The fields in flow style, in block style, or merged from a place that nobody reads.
+fn laid_out(style: usize, name: &str, lines: &[String]) -> String {
+    let (base, spec) = match style {
+        0 => (String::new(), format!("spec: {{{}}}", lines.join(", "))),
+        1 => (String::new(), format!("spec:\n  {}", lines.join("\n  "))),
+        _ => (
+            format!(", annotations: &base {{{}}}", lines.join(", ")),
+            "spec:\n  <<: *base\n  lookupTimeoutMs: 7".to_owned(),
+        ),
+    };
+    let head = "apiVersion: inferencecache.io/v1alpha1\nkind: CachePolicy";
+    format!("{head}\nmetadata: {{name: {name}, namespace: a{base}}}\n{spec}\n")
 }
 
 /// Pieces of YAML in any order: most of it is nonsense.
@@ -162,4 +178,34 @@ proptest! {
             prop_assert!(found.site.start <= found.site.end);
         }
     }
+}
+
+/// The defaults that the registry of fields shows are those that a server resolves to.
+#[test]
+fn written_defaults_change_nothing() {
+    let (mut top, mut strategy) = (String::new(), String::from("  strategy:\n"));
+    for field in icache::policy::fields::cache_policy() {
+        let Some(default) = field.default else { continue };
+        let value = match field.kind {
+            icache::policy::fields::FieldKind::Decimal => format!("\"{default}\""),
+            _ => default.to_owned(),
+        };
+        match field.parent() {
+            "spec" => top.push_str(&format!("  {}: {value}\n", field.name())),
+            _ => strategy.push_str(&format!("    {}: {value}\n", field.name())),
+        }
+    }
+    let text = format!("{}spec:\n{top}{strategy}", super::HEAD);
+    let loaded = load_policies("p.yaml", &text, &Defaults::default()).expect("defaults are valid");
+    let (written, default) = (loaded.set.policy_of("team-a"), loaded.set.default_policy());
+    assert_eq!(written.eviction.value, default.eviction.value);
+    assert_eq!(written.minimum_matched_tokens.value, default.minimum_matched_tokens.value);
+    assert_eq!(written.routing_floor_score.value, default.routing_floor_score.value);
+    assert_eq!(written.enable_chain_matching.value, default.enable_chain_matching.value);
+    assert_eq!(written.require_chain.value, default.require_chain.value);
+    assert_eq!(written.enable_tenant_hot.value, default.enable_tenant_hot.value);
+    assert_eq!(written.affinity_routing.value, default.affinity_routing.value);
+    let found = super::found(&text);
+    assert_eq!(found.len(), 7, "{found:?}");
+    assert!(found.iter().all(|found| found.rule == Rule::RedundantDefault), "{found:?}");
 }

@@ -7,22 +7,20 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test may fail it")]
 
-use std::sync::{Arc, LazyLock};
+mod cluster;
+mod examples;
 
-use cel::{Context, Env, ExecutionError};
-use icache::model::parse_duration;
-use icache::policy::crd::{Definition, definitions};
+use std::sync::LazyLock;
+
+use icache::policy::crd::definitions;
 use icache::policy::fields::{API_VERSION, ObjectKind};
 use icache::policy::{Defaults, diff, json_schema, load_policies, view};
 use jsonschema::Validator;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// Judges objects as an API server does that has the definition.
-struct Cluster {
-    schema: Value,
-    validator: Validator,
-}
+use cluster::{Cluster, schema_of};
+use examples::{EXAMPLES, Verdict};
 
 static POLICIES: LazyLock<Cluster> = LazyLock::new(|| Cluster::new(&definitions()[0]));
 static TENANTS: LazyLock<Cluster> = LazyLock::new(|| Cluster::new(&definitions()[1]));
@@ -32,85 +30,6 @@ fn cluster(kind: ObjectKind) -> &'static Cluster {
     match kind {
         ObjectKind::CachePolicy => &POLICIES,
         ObjectKind::CacheTenant => &TENANTS,
-    }
-}
-
-fn schema_of(definition: &Definition) -> &Value {
-    &definition.object["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-}
-
-impl Cluster {
-    fn new(definition: &Definition) -> Self {
-        let schema = schema_of(definition).clone();
-        let mut strict = schema.clone();
-        make_strict(&mut strict);
-        Self { schema, validator: jsonschema::draft202012::new(&strict).unwrap() }
-    }
-
-    fn accepts(&self, object: &Value) -> bool {
-        let object = self.defaulted(object);
-        self.validator.is_valid(&object) && rules_hold(&self.schema, &object)
-    }
-
-    fn defaulted(&self, object: &Value) -> Value {
-        let mut object = object.clone();
-        fill_in(&self.schema, &mut object);
-        object
-    }
-}
-
-/// What the API server does by format and by strict validation, as keywords.
-fn make_strict(schema: &mut Value) {
-    if schema["format"] == "int64" {
-        schema["maximum"] = json!(i64::MAX);
-    }
-    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
-    properties.values_mut().for_each(make_strict);
-    schema["additionalProperties"] = json!(false);
-}
-
-fn fill_in(schema: &Value, value: &mut Value) {
-    let (Some(properties), Some(object)) = (schema["properties"].as_object(), value.as_object_mut()) else {
-        return;
-    };
-    for (name, of) in properties {
-        if let Some(default) = of.get("default")
-            && object.get(name).is_none_or(Value::is_null)
-        {
-            object.insert(name.clone(), default.clone());
-        }
-        if let Some(value) = object.get_mut(name) {
-            fill_in(of, value);
-        }
-    }
-}
-
-fn rules_hold(schema: &Value, value: &Value) -> bool {
-    let rules = schema["x-kubernetes-validations"].as_array().into_iter().flatten();
-    // A rule that cannot be evaluated refuses the object.
-    let hold =
-        rules.map(|rule| rule["rule"].as_str().unwrap()).all(|rule| evaluate(rule, value).unwrap_or(false));
-    let below = schema["properties"].as_object().into_iter().flatten();
-    hold && below
-        .filter_map(|(name, of)| Some((of, value.get(name)?)))
-        .all(|(of, value)| rules_hold(of, value))
-}
-
-fn evaluate(rule: &str, value: &Value) -> Result<bool, ExecutionError> {
-    let env = Arc::new(Env::stdlib());
-    let program = env.compile(rule).expect("the rule is CEL");
-    let mut context = Context::with_env(env);
-    context.add_variable("self", value).expect("JSON is a CEL value");
-    // The crate's own reads neither `+1h` nor `1µs`, which Go does, and so the API server.
-    context
-        .add_function("duration", |text: Arc<String>| {
-            parse_duration(&text)
-                .map_err(|error| ExecutionError::function_error("duration", error.to_string()))
-        })
-        .expect("a function");
-    match program.execute(&context)? {
-        cel::Value::Bool(holds) => Ok(holds),
-        other => panic!("`{rule}` is {other:?}"),
     }
 }
 
@@ -132,110 +51,8 @@ fn loads(object: &Value) -> Result<(), String> {
     loaded.map(drop).map_err(|error| error.to_string())
 }
 
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Verdict {
-    Valid,
-    Invalid,
-}
-
 use ObjectKind::{CachePolicy, CacheTenant};
 use Verdict::{Invalid, Valid};
-
-/// Specs as JSON text, and what all three say of them.
-const EXAMPLES: &[(ObjectKind, Verdict, &str)] = &[
-    (CachePolicy, Valid, "{}"),
-    (
-        CachePolicy,
-        Valid,
-        r#"{"eviction": "LFU", "evictionTTL": "1h30m", "minimumPrefixTokens": 0, "minimumMatchedTokens": 0,
-            "routingFloorScore": "0", "lookupTimeoutMs": 0, "affinityRouting": "Disabled",
-            "strategy": {"enableChainMatching": true, "requireChain": true, "enableTenantHot": false}}"#,
-    ),
-    (CachePolicy, Invalid, "[]"),
-    (CachePolicy, Invalid, r#""LRU""#),
-    (CachePolicy, Invalid, r#"{"evictionPolicy": "LRU"}"#),
-    (CachePolicy, Valid, r#"{"eviction": "LRU"}"#),
-    (CachePolicy, Invalid, r#"{"eviction": "lru"}"#),
-    (CachePolicy, Invalid, r#"{"eviction": ""}"#),
-    (CachePolicy, Invalid, r#"{"eviction": true}"#),
-    (CachePolicy, Valid, r#"{"evictionTTL": "90s"}"#),
-    (CachePolicy, Valid, r#"{"evictionTTL": "1.5h"}"#),
-    (CachePolicy, Valid, r#"{"evictionTTL": ".5s"}"#),
-    (CachePolicy, Valid, r#"{"evictionTTL": "1.s"}"#),
-    (CachePolicy, Valid, r#"{"evictionTTL": "+1us2µs3μs"}"#),
-    (CachePolicy, Valid, r#"{"evictionTTL": "9223372036854775807ns"}"#),
-    (CachePolicy, Invalid, r#"{"evictionTTL": ""}"#),
-    (CachePolicy, Invalid, r#"{"evictionTTL": "0"}"#),
-    (CachePolicy, Invalid, r#"{"evictionTTL": "0s"}"#),
-    (CachePolicy, Invalid, r#"{"evictionTTL": "-30m"}"#),
-    (CachePolicy, Invalid, r#"{"evictionTTL": "30"}"#),
-    (CachePolicy, Invalid, r#"{"evictionTTL": "30 m"}"#),
-    (CachePolicy, Invalid, r#"{"evictionTTL": "30m "}"#),
-    (CachePolicy, Invalid, r#"{"evictionTTL": "1d"}"#),
-    (CachePolicy, Invalid, r#"{"evictionTTL": "1h30"}"#),
-    (CachePolicy, Invalid, r#"{"evictionTTL": ".s"}"#),
-    (CachePolicy, Invalid, r#"{"evictionTTL": "1e3s"}"#),
-    (CachePolicy, Invalid, r#"{"evictionTTL": "1H"}"#),
-    (CachePolicy, Invalid, r#"{"evictionTTL": 1800}"#),
-    (CachePolicy, Valid, r#"{"minimumPrefixTokens": 2147483647}"#),
-    (CachePolicy, Invalid, r#"{"minimumPrefixTokens": 2147483648}"#),
-    (CachePolicy, Invalid, r#"{"minimumPrefixTokens": -1}"#),
-    (CachePolicy, Invalid, r#"{"minimumPrefixTokens": "64"}"#),
-    (CachePolicy, Invalid, r#"{"minimumPrefixTokens": 1.5}"#),
-    (CachePolicy, Invalid, r#"{"minimumMatchedTokens": -1}"#),
-    (CachePolicy, Invalid, r#"{"minimumMatchedTokens": 99999999999999999999}"#),
-    (CachePolicy, Invalid, r#"{"minimumMatchedTokens": true}"#),
-    (CachePolicy, Valid, r#"{"lookupTimeoutMs": 5}"#),
-    (CachePolicy, Invalid, r#"{"lookupTimeoutMs": "5ms"}"#),
-    (CachePolicy, Valid, r#"{"routingFloorScore": "99999999.999999"}"#),
-    (CachePolicy, Valid, r#"{"routingFloorScore": "0.0"}"#),
-    (CachePolicy, Invalid, r#"{"routingFloorScore": 0.1}"#),
-    (CachePolicy, Invalid, r#"{"routingFloorScore": ""}"#),
-    (CachePolicy, Invalid, r#"{"routingFloorScore": "+0.1"}"#),
-    (CachePolicy, Invalid, r#"{"routingFloorScore": "-0.1"}"#),
-    (CachePolicy, Invalid, r#"{"routingFloorScore": "1e1"}"#),
-    (CachePolicy, Invalid, r#"{"routingFloorScore": "00.1"}"#),
-    (CachePolicy, Invalid, r#"{"routingFloorScore": ".1"}"#),
-    (CachePolicy, Invalid, r#"{"routingFloorScore": "1."}"#),
-    (CachePolicy, Invalid, r#"{"routingFloorScore": "100000000"}"#),
-    (CachePolicy, Invalid, r#"{"routingFloorScore": "0.1234567"}"#),
-    (CachePolicy, Invalid, r#"{"routingFloorScore": "0.1\n"}"#),
-    (CachePolicy, Valid, r#"{"affinityRouting": "Enabled"}"#),
-    (CachePolicy, Invalid, r#"{"affinityRouting": true}"#),
-    (CachePolicy, Invalid, r#"{"affinityRouting": "enabled"}"#),
-    (CachePolicy, Valid, r#"{"strategy": {}}"#),
-    (CachePolicy, Invalid, r#"{"strategy": []}"#),
-    (CachePolicy, Invalid, r#"{"strategy": {"enableChain": true}}"#),
-    (CachePolicy, Invalid, r#"{"strategy": {"enableTenantHot": "true"}}"#),
-    (CachePolicy, Invalid, r#"{"strategy": {"enableTenantHot": 1}}"#),
-    (CachePolicy, Valid, r#"{"strategy": {"requireChain": true}}"#),
-    (CachePolicy, Valid, r#"{"strategy": {"enableChainMatching": false}}"#),
-    (CachePolicy, Valid, r#"{"strategy": {"requireChain": false, "enableChainMatching": false}}"#),
-    (CachePolicy, Invalid, r#"{"strategy": {"requireChain": true, "enableChainMatching": false}}"#),
-    (CachePolicy, Invalid, r#"{"requireChain": true}"#),
-    (CacheTenant, Valid, r#"{"tenantID": "team-a"}"#),
-    (
-        CacheTenant,
-        Valid,
-        r#"{"tenantID": "Team A/ü", "isolationMode": "Fairness", "quota": {"maxIndexEntries": 0}, "crypto": {}}"#,
-    ),
-    (CacheTenant, Invalid, "{}"),
-    (CacheTenant, Invalid, r#"{"tenantID": ""}"#),
-    (CacheTenant, Invalid, r#"{"tenantID": 7}"#),
-    (CacheTenant, Invalid, r#"{"tenantID": "inferencecache.io/probe"}"#),
-    (CacheTenant, Invalid, r#"{"tenantId": "team-a"}"#),
-    (CacheTenant, Invalid, r#"{"tenantID": "a", "isolationMode": "Strict"}"#),
-    (CacheTenant, Valid, r#"{"tenantID": "a", "quota": {}}"#),
-    (CacheTenant, Valid, r#"{"tenantID": "a", "quota": {"maxIndexEntries": 9223372036854775807}}"#),
-    (CacheTenant, Invalid, r#"{"tenantID": "a", "quota": {"maxIndexEntries": 9223372036854775808}}"#),
-    (CacheTenant, Invalid, r#"{"tenantID": "a", "quota": {"maxIndexEntries": -1}}"#),
-    (CacheTenant, Invalid, r#"{"tenantID": "a", "quota": {"maxIndexEntries": "7"}}"#),
-    (CacheTenant, Invalid, r#"{"tenantID": "a", "quota": {"maxEntries": 7}}"#),
-    (CacheTenant, Invalid, r#"{"tenantID": "a", "quota": 7}"#),
-    (CacheTenant, Invalid, r#"{"tenantID": "a", "crypto": {"key": "k"}}"#),
-    (CacheTenant, Invalid, r#"{"tenantID": "a", "crypto": "none"}"#),
-    (CacheTenant, Invalid, r#"{"tenantID": "a", "eviction": "LRU"}"#),
-];
 
 fn agree(kind: ObjectKind, verdict: Verdict, object: &Value) {
     let loaded = loads(object);
