@@ -230,7 +230,7 @@ fn the_demo_as_json() {
 #[test]
 fn a_replay_says_that_it_sheds_no_load() {
     let text = stdout(&run(&["lookup", "--demo", "--explain"]));
-    assert!(text.contains("MaxInFlight = 0 (replay)"), "{text}");
+    assert!(text.contains("MaxInFlight = 0 from replay"), "{text}");
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn a_lookup_on_a_capture_tells_what_was_passed_over() {
     let output = run(&[&["lookup", "--capture", path.to_str().unwrap()], &keys[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stderr(&output);
-    assert!(text.contains("warning: passed over 1 records of kind `new`"), "{text}");
+    assert!(text.contains("warning: passed over 1 record of kind `new`"), "{text}");
     assert!(text.contains("warning: the last line was not finished and is left out: "), "{text}");
 }
 

@@ -176,7 +176,7 @@ fn messages_in_files_are_checked_like_flags() {
     fails(
         &["replay", "testdata/fleet/fleet.capture.jsonl", "--policy", latin],
         2,
-        &[latin, "byte 3", "UTF-8"],
+        &[latin, "byte 2", "UTF-8"],
     );
 }
 

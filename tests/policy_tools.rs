@@ -156,7 +156,7 @@ fn one_policy_is_compared_with_the_capture_and_replaces_its_records() {
     let [ours, theirs] = [&compared, &both].map(|document| document["policies"].as_array().unwrap());
     assert_eq!(ours[0]["name"], "as captured");
     for field in
-        ["reasonCodes", "gates", "matchedTokens", "hints", "evictedQuotaKeys", "moves", "differences"]
+        ["reasonCodes", "because", "matchedTokens", "hints", "evictedQuotaKeys", "moves", "differences"]
     {
         assert_eq!(ours[0][field], theirs[0][field], "{field}");
         assert_eq!(ours[1][field], theirs[1][field], "{field}");
@@ -170,7 +170,7 @@ fn simulated_counts_are_those_of_replay() {
         json_of(&["policy", "simulate", "--policy", BEFORE, "--policy", AFTER, CAPTURE, "-o", "json"], 0);
     for (at, policy) in [BEFORE, AFTER].into_iter().enumerate() {
         let alone = json_of(&["replay", CAPTURE, "--policy", policy, "-o", "json"], 0);
-        for field in ["reasonCodes", "gates", "hints", "hintShare", "matchedTokens", "matchedShare"] {
+        for field in ["reasonCodes", "because", "hints", "hintShare", "matchedTokens", "matchedShare"] {
             assert_eq!(compared["policies"][at][field], alone[field], "{field} of {policy}");
         }
     }

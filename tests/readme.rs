@@ -36,7 +36,7 @@ fn blocks(name: &str, text: &str) -> Vec<(usize, Vec<Step>)> {
                 if let Some(command) = line.strip_prefix("$ ") {
                     steps.push(Step { command: command.to_owned(), output: Vec::new() });
                 } else if let Some(step) = steps.last_mut() {
-                    match step.command.ends_with('\\') && step.output.is_empty() {
+                    match is_open(&step.command) && step.output.is_empty() {
                         true => step.command.push_str(&format!("\n{line}")),
                         false => step.output.push(line.to_owned()),
                     }
@@ -48,6 +48,12 @@ fn blocks(name: &str, text: &str) -> Vec<(usize, Vec<Step>)> {
     }
     assert!(block.is_none(), "a console block of {name} is not closed");
     blocks
+}
+
+/// Whether the command goes on: after a backslash, or within a here-document.
+fn is_open(command: &str) -> bool {
+    let in_document = command.contains("<<'EOF'") && !command.ends_with("\nEOF");
+    in_document || command.ends_with('\\')
 }
 
 /// Whether `got` is what `expected` says, where `...` matches any lines.
@@ -70,7 +76,7 @@ fn free_ports() -> Vec<(&'static str, String)> {
 
 fn script(steps: &[Step], ports: &[(&str, String)]) -> String {
     let mut script = String::from(
-        "set -u\nexport NO_COLOR=1 COLUMNS=100\ntrap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\n\
+        "set -u\nexport NO_COLOR=1 COLUMNS=80\ntrap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\n\
          answers() { (exec 3<>\"/dev/tcp/127.0.0.1/$1\") 2>/dev/null; }\n",
     );
     let (grpc, admin) = (&ports[0].1, &ports[2].1);

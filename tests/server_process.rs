@@ -365,7 +365,7 @@ fn what_a_preload_passed_over_is_logged() {
         .map(|line| line["message"].as_str().unwrap())
         .collect();
     assert_eq!(warned.len(), 2, "{log:?}");
-    assert!(warned[0].starts_with("--preload: passed over 1 records of kind `new`"), "{warned:?}");
+    assert!(warned[0].starts_with("--preload: passed over 1 record of kind `new`"), "{warned:?}");
     assert!(warned[1].starts_with("--preload: the last line was not finished"), "{warned:?}");
 }
 

@@ -403,7 +403,7 @@ pub const SHAPES: &[Shape] = &[
             ("matchedTokens", "tokens that the first replica of the answer holds"),
             ("matchedShare", "0 to 1, of the tokens asked for"),
             ("reasonCodes", "list of {id, count, share}, most frequent first"),
-            ("gates", "list of {id, count, share}: the gates that are the cause of the answers"),
+            ("because", "list of {id, count, share}: the gates that are the cause of the answers"),
             ("expired", "entries that reached their time to live"),
             ("evictedCap", "entries evicted over the cap of the index"),
             ("evictedQuotaKeys", "keys evicted over a quota"),

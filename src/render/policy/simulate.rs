@@ -32,7 +32,7 @@ struct VariantJson<'a> {
     matched_tokens: u64,
     matched_share: f64,
     reason_codes: Vec<Share>,
-    gates: Vec<Share>,
+    because: Vec<Share>,
     expired: u64,
     evicted_cap: u64,
     evicted_quota_keys: u64,
@@ -92,7 +92,7 @@ impl<'a> From<&'a Simulated> for VariantJson<'a> {
             matched_tokens: report.matched_tokens,
             matched_share: share(report.matched_tokens, report.asked_tokens),
             reason_codes: reasons(report),
-            gates: gates(report),
+            because: gates(report),
             expired: report.expired,
             evicted_cap: report.evicted_cap,
             evicted_quota_keys: report.evicted_quota_keys,
@@ -153,7 +153,7 @@ fn table(printer: &mut Printer, results: &[Simulated]) -> io::Result<()> {
     let count_reasons: Vec<_> = results.iter().map(|result| &result.report.reasons).collect();
     counts(printer, "reason code", Reason::ALL, &count_reasons, Reason::code, results)?;
     let count_gates: Vec<_> = results.iter().map(|result| &result.report.gates).collect();
-    counts(printer, "decided by", GateId::ALL, &count_gates, GateId::id, results)?;
+    counts(printer, "because of", GateId::ALL, &count_gates, GateId::id, results)?;
     for (at, result) in results.iter().enumerate().skip(1) {
         moved(printer, at, result)?;
     }
