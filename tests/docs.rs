@@ -1,5 +1,7 @@
 //! What the documents name exists: flags, commands, files that are linked.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
