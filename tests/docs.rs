@@ -65,7 +65,9 @@ fn flags_and_commands_exist() {
         for code in code(&std::fs::read_to_string(&path).unwrap()) {
             let words: Vec<&str> = code.split([' ', '=', ',', '/', '(', ')']).collect();
             for word in &words {
-                let is_flag = word.starts_with("--") && word.len() > 2 && word[2..].starts_with(|c: char| c.is_ascii_lowercase());
+                let is_flag = word.starts_with("--")
+                    && word.len() > 2
+                    && word[2..].starts_with(|c: char| c.is_ascii_lowercase());
                 if is_flag && !known.contains(word.trim_end_matches([':', '.', ';', ']'])) {
                     wrong.push(format!("{shown}: there is no flag `{word}`"));
                 }
