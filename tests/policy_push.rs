@@ -172,6 +172,15 @@ fn what_is_refused_names_the_field() {
         (r#"{"version": 7, "quotas": []}"#.to_owned(), &["unknown field", "quotas"]),
         (r#"{"version": 7, "policies": {}}"#.to_owned(), &["`policies`", "sequence"]),
         (r#"{"version": 7, "policies": [7]}"#.to_owned(), &["`policies[0]`", "an object"]),
+        (
+            r#"{"version": 7, "policies": [["zz", null, 5, 6, 0.2, 7, true, "lfu", null]]}"#.to_owned(),
+            &["`policies[0]`", "a list stands where an object belongs"],
+        ),
+        (
+            r#"{"version": 7, "tenants": [["zz", 5, "Fairness"]]}"#.to_owned(),
+            &["`tenants[0]`", "a list stands"],
+        ),
+        (policy(r#""strategy": [true, false, true]"#), &["`policies[0].strategy`", "a list stands"]),
         (policy(r#""evictionTtl": 1"#), &["policies[0]", "unknown field", "evictionTtl"]),
         (
             policy(r#""strategy": {"tenantHot": true}"#),

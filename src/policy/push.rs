@@ -143,6 +143,7 @@ struct Versioned {
 pub fn decode_push(body: &[u8]) -> Result<PushedPolicies, PushError> {
     let versioned: Versioned = json(body)?;
     let version = versioned.version.ok_or(PushError::NoVersion)?;
+    only_objects(body)?;
     let body = json::<Body>(body);
     if !PUSH_VERSIONS.contains(&version) {
         return Err(PushError::Version { version, unknown: body.err().map(|error| error.to_string()) });
@@ -260,6 +261,25 @@ fn wrong(path: String, value: impl ToString, wanted: &str) -> PushError {
 
 fn quoted(text: &str) -> String {
     format!("`{text}`")
+}
+
+/// Refuses lists where objects belong, which the fields in their order could be read from all the same.
+fn only_objects(body: &[u8]) -> Result<(), PushError> {
+    let body: serde_json::Value = json(body)?;
+    let refused =
+        |path: String| PushError::Body { path, what: "a list stands where an object belongs".to_owned() };
+    for list in ["policies", "tenants"] {
+        let items = body.get(list).and_then(serde_json::Value::as_array);
+        for (at, item) in items.into_iter().flatten().enumerate() {
+            if item.is_array() {
+                return Err(refused(format!("{list}[{at}]")));
+            }
+            if item.get("strategy").is_some_and(serde_json::Value::is_array) {
+                return Err(refused(format!("{list}[{at}].strategy")));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn json<T: for<'de> Deserialize<'de>>(body: &[u8]) -> Result<T, PushError> {

@@ -81,7 +81,7 @@ fn many_and_long() {
     let policies = format!("{HEAD}---\n").repeat(20_000);
     for text in [format!("{HEAD}spec:\n{unknown}"), format!("{HEAD}spec:\n{duplicates}"), policies] {
         let found = lint(&[SourceText::new("p", text)], &LintOptions::default()).diagnostics;
-        assert!((900..=1_100).contains(&found.len()), "{} with {:?}", found.len(), found.first());
+        assert!((19_900..=20_100).contains(&found.len()), "{} with {:?}", found.len(), found.first());
     }
     let long = "x".repeat(600_000);
     let comments = "# nothing\n".repeat(100_000);
@@ -91,4 +91,40 @@ fn many_and_long() {
     let found = lint(&[SourceText::new("p", text)], &LintOptions::default()).diagnostics;
     assert!(found.len() >= 3, "{found:?}");
     assert!(found.iter().all(|found| found.what.len() < 300), "{found:?}");
+}
+
+/// However many findings are allowed, the one that is not is reported; however many comments stand above a line, they are
+/// read once.
+#[test]
+fn many_allowed_findings_and_comments() {
+    let policy = |namespace: usize, comment: &str| {
+        format!(
+            "---\napiVersion: inferencecache.io/v1alpha1\nkind: CachePolicy\nmetadata: {{name: p, namespace: n{namespace}}}\n\
+             spec: {{lookupTimeoutMs: 0}}{comment}\n"
+        )
+    };
+    let allow = " # icache: allow zero-timeout-is-no-timeout, redundant-default";
+    let mut text: String = (0..1_500).map(|at| policy(at, allow)).collect();
+    text.push_str(&policy(1_500, ""));
+    let found = lint(&[SourceText::new("p.yaml", text)], &LintOptions::default()).diagnostics;
+    assert!(found.iter().any(|diagnostic| diagnostic.rule == Rule::ZeroTimeoutIsNoTimeout), "{found:?}");
+
+    let comments = "  # icache: allow zero-timeout-is-no-timeout\n".repeat(50_000);
+    let text = format!("{HEAD}spec:\n{comments}  lookupTimeoutMs: 0\n");
+    let found = lint(&[SourceText::new("p.yaml", text)], &LintOptions::default()).diagnostics;
+    assert!(!found.iter().any(|diagnostic| diagnostic.rule == Rule::ZeroTimeoutIsNoTimeout), "{found:?}");
+}
+
+/// More findings of one rule than are kept: the last one says so.
+#[test]
+fn what_is_not_listed_is_said() {
+    let text: String = (0..20_001).map(|at| format!("k{at}: 1\n")).collect();
+    let found =
+        lint(&[SourceText::new("p.yaml", format!("{HEAD}{text}"))], &LintOptions::default()).diagnostics;
+    assert_eq!(found.len(), 20_000);
+    assert!(
+        found[19_999].help.ends_with("; further findings of this rule are not listed"),
+        "{:?}",
+        found[19_999]
+    );
 }

@@ -37,11 +37,13 @@ pub(super) fn without_allowed(input: &Input<'_>, all: Vec<Diagnostic>) -> Vec<Di
 /// The lines of a source, each with the rules that are allowed in it.
 fn allowed_in(source: &SourceText, parsed: &Parsed) -> HashSet<(usize, Rule)> {
     let mut allowed = HashSet::new();
-    for comment in &parsed.comments {
+    // From the end, so that the line after a comment is looked for once, however many comments stand above it.
+    let mut next_content = Content { source, from: source.line_count() + 1, found: None };
+    for comment in parsed.comments.iter().rev() {
         let Some(rules) = rules(&comment.text) else { continue };
         let line = source.line_at(comment.span.start);
         let before = source.line(line).start..comment.span.start;
-        let target = if is_blank(source.slice(&before)) { next_content(source, line) } else { line };
+        let target = if is_blank(source.slice(&before)) { next_content.after(line) } else { line };
         allowed.extend(rules.map(|rule| (target, rule)));
     }
     allowed
@@ -57,13 +59,26 @@ fn is_blank(text: &str) -> bool {
     text.chars().all(|char| char.is_whitespace() || char == '\u{feff}')
 }
 
-/// The line that a comment in a line of its own speaks of: the next one that is more than a comment.
-fn next_content(source: &SourceText, line: usize) -> usize {
-    let is_content = |line: &usize| {
-        let text = source.slice(&source.line(*line)).trim_start();
-        !text.is_empty() && !text.starts_with('#')
-    };
-    (line + 1..=source.line_count()).find(is_content).unwrap_or(line)
+/// The line that a comment in a line of its own speaks of: the next one that is more than a comment. Asked for lines in
+/// descending order.
+struct Content<'a> {
+    source: &'a SourceText,
+    /// Lines from here on have been looked at.
+    from: usize,
+    /// The first of them with content.
+    found: Option<usize>,
+}
+
+impl Content<'_> {
+    fn after(&mut self, line: usize) -> usize {
+        let is_content = |line: &usize| {
+            let text = self.source.slice(&self.source.line(*line)).trim_start();
+            !text.is_empty() && !text.starts_with('#')
+        };
+        self.found = (line + 1..self.from).find(is_content).or(self.found);
+        self.from = self.from.min(line + 1);
+        self.found.unwrap_or(line)
+    }
 }
 
 #[cfg(test)]

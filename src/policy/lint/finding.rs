@@ -86,8 +86,8 @@ pub fn place<'a>(site: &Site, sources: &'a [SourceText]) -> (&'a str, Place) {
         .map_or(("", Place { line: 1, column: 1 }), |source| (source.name(), source.place(site.start)))
 }
 
-/// Findings of one rule that are kept: a file of nothing but errors shows nobody more than that.
-const MAX_FINDINGS: usize = 1_000;
+/// Findings of one rule that are kept, the allowed ones included; the last of them says that there are more.
+const MAX_FINDINGS: usize = 20_000;
 
 /// What one rule has found so far.
 #[derive(Debug)]
@@ -139,8 +139,11 @@ impl<'a> Findings<'a> {
 
     pub(super) fn push(&mut self, diagnostic: Diagnostic) {
         self.count += 1;
-        if self.count <= MAX_FINDINGS {
+        if self.count < MAX_FINDINGS {
             self.all.push(diagnostic);
+        } else if self.count == MAX_FINDINGS {
+            let help = format!("{}; further findings of this rule are not listed", diagnostic.help);
+            self.all.push(Diagnostic { help, ..diagnostic });
         }
     }
 
