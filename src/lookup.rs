@@ -179,11 +179,8 @@ impl Router {
         let plan = plan(request, settings, &Tokens, arrival);
         let evidence = plan.query().map(|query| self.index.read(&query));
         let concluded = plan.conclude(evidence);
-        if !credits {
-            return concluded.deliver(call.watch.elapsed_ns()).0;
-        }
         let (decision, input) = concluded.deliver(call.watch.elapsed_ns());
-        if decision.reason == Reason::PrefixMatch {
+        if credits && decision.reason == Reason::PrefixMatch {
             let query = Query::new(request, settings, &input, call.now);
             let delivered: Vec<(&ReplicaId, u32)> = decision
                 .delivered()
