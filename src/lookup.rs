@@ -1,5 +1,6 @@
 //! The one join of policy, decision and index: every lookup of every door, replay and offline command runs through it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -14,6 +15,9 @@ use crate::model::{
     Timestamp, duration_ns,
 };
 use crate::policy::{PolicySet, PolicyStore};
+
+/// Silence after which a replica counts as silent where no replica timeout is set: six signs of life of the engine sidecar.
+pub const SILENT_AFTER_NS: i64 = 30_000_000_000;
 
 /// What a router is made of.
 #[derive(Clone, Debug)]
@@ -113,6 +117,13 @@ impl Router {
     /// Limits on what one message may hold.
     pub fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// Replicas with entries that have gone silent, by model: not heard of for longer than the replica timeout, or than
+    /// [`SILENT_AFTER_NS`] where that is off.
+    pub fn silent_replicas(&self, now: Timestamp) -> BTreeMap<String, u64> {
+        let timeout_ns = self.ranker.replica_timeout_ns.value;
+        self.index.silent_replicas(now, if timeout_ns > 0 { timeout_ns } else { SILENT_AFTER_NS })
     }
 
     /// The policies in force.

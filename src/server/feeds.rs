@@ -12,7 +12,7 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Status;
 
-use super::metrics::{METRICS, MetricInfo};
+use super::metrics::{METRICS, MetricInfo, Sizes};
 use super::{Core, Phase, draining};
 use crate::contract::decode_event;
 use crate::contract::wire::inferencecache::v1alpha1 as wire;
@@ -149,7 +149,7 @@ pub(super) fn metrics(core: &Arc<Core>, wanted: &wire::StreamMetricsRequest) -> 
                 () = draining(core.phase.clone()) => return,
             }
             let timestamp_us = Timestamp::now().as_us();
-            for sample in core.metrics.samples(&core.router.index().gauges(), wanted.as_deref()) {
+            for sample in core.metrics.samples(&Sizes::of(&core.router), wanted.as_deref()) {
                 let metric = wire::Metric {
                     name: sample.name,
                     r#type: sample.kind.to_owned(),

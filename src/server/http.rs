@@ -9,6 +9,7 @@ use axum::response::IntoResponse;
 use axum::routing::get;
 use tokio::net::TcpListener;
 
+use super::metrics::Sizes;
 use super::{Core, Phase};
 
 /// Serves until `stopped`.
@@ -33,6 +34,6 @@ async fn readyz(State(core): State<Arc<Core>>) -> (StatusCode, &'static str) {
 }
 
 async fn metrics(State(core): State<Arc<Core>>) -> impl IntoResponse {
-    let page = core.metrics.render(&core.router.index().gauges());
+    let page = core.metrics.render(&Sizes::of(&core.router));
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], page)
 }

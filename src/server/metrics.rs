@@ -1,6 +1,7 @@
 //! Metrics: one table of what there is, and the observations that fill it.
 
 mod policies;
+mod sizes;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,10 +12,11 @@ use prometheus::proto::MetricType;
 use prometheus::{HistogramOpts, HistogramVec, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder};
 
 use self::policies::PolicyGauges;
+pub(super) use self::sizes::Sizes;
 use super::door::Arrival;
 use super::series::Series;
 use crate::decision::{Decision, GateId, Reason};
-use crate::index::{Applied, DropCause, EventApplied, IndexGauges, Swept};
+use crate::index::{Applied, DropCause, EventApplied, Swept};
 use crate::model::{EventKind, Eviction, StateUpdate};
 
 /// Kind of a metric.
@@ -72,6 +74,8 @@ metrics! {
         "bytes of the index, by its own count";
     IndexReplicas "index_replicas" Gauge ["model"],
         "replicas with at least one entry";
+    IndexSilentReplicas "index_silent_replicas" Gauge ["model"],
+        "of these, the replicas not heard of for longer than --replica-timeout, or than 30 s where that is off";
     LookupRouteCalls "lookup_route_calls_total" Counter ["model", "reason_code", "hint_used"],
         "LookupRoute calls; hint_used is true where the answer names replicas";
     LookupRouteLatency "lookup_route_latency_seconds" Histogram ["model"],
@@ -126,6 +130,7 @@ pub(super) struct Metrics {
     index_replica_entries: IntGaugeVec,
     index_memory_bytes: IntGaugeVec,
     index_replicas: IntGaugeVec,
+    index_silent_replicas: IntGaugeVec,
     lookup_route_calls: IntCounterVec,
     lookup_route_latency: HistogramVec,
     shed: IntCounterVec,
@@ -159,6 +164,7 @@ impl Metrics {
             index_replica_entries: gauge(&registry, Metric::IndexReplicaEntries),
             index_memory_bytes: gauge(&registry, Metric::IndexMemoryBytes),
             index_replicas: gauge(&registry, Metric::IndexReplicas),
+            index_silent_replicas: gauge(&registry, Metric::IndexSilentReplicas),
             lookup_route_calls: counter(&registry, Metric::LookupRouteCalls),
             lookup_route_latency: histogram(&registry, Metric::LookupRouteLatency),
             shed: counter(&registry, Metric::Shed),
@@ -259,9 +265,9 @@ impl Metrics {
     }
 
     /// The page in the classic text format.
-    pub(super) fn render(&self, gauges: &IndexGauges) -> String {
+    pub(super) fn render(&self, sizes: &Sizes) -> String {
         let _reading = self.reading.lock();
-        self.set_gauges(gauges);
+        self.set_gauges(sizes);
         TextEncoder::new().encode_to_string(&self.registry.gather()).unwrap_or_else(|error| {
             tracing::error!(%error, "the metrics page could not be written");
             String::new()
@@ -269,9 +275,9 @@ impl Metrics {
     }
 
     /// All samples of the metrics named, or of all. A histogram gives its buckets, sum and count.
-    pub(super) fn samples(&self, gauges: &IndexGauges, names: Option<&[&str]>) -> Vec<Sample> {
+    pub(super) fn samples(&self, sizes: &Sizes, names: Option<&[&str]>) -> Vec<Sample> {
         let _reading = self.reading.lock();
-        self.set_gauges(gauges);
+        self.set_gauges(sizes);
         let mut samples = Vec::new();
         for family in self.registry.gather() {
             let name = family.name();
@@ -288,24 +294,6 @@ impl Metrics {
             }
         }
         samples
-    }
-
-    /// Models beyond the bound are summed; a model that has drained stays, at 0.
-    fn set_gauges(&self, gauges: &IndexGauges) {
-        self.admit_models(gauges.keys_by_model.keys());
-        let by_model =
-            [(&self.index_entries, &gauges.keys_by_model), (&self.index_replicas, &gauges.replicas_by_model)];
-        for (gauge, counts) in by_model {
-            gauge.reset();
-            for model in self.models.names().iter() {
-                gauge.with_label_values(&[model.as_ref()]).set(0);
-            }
-            for (model, count) in counts {
-                gauge.with_label_values(&[self.models.label(model)]).add(whole(*count));
-            }
-        }
-        self.index_replica_entries.with_label_values::<&str>(&[]).set(whole(gauges.entries));
-        self.index_memory_bytes.with_label_values::<&str>(&[]).set(whole(gauges.memory_bytes));
     }
 }
 

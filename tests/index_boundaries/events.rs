@@ -1,7 +1,7 @@
 //! What events change, and what they leave alone.
 
 use icache::index::{DropCause, EventApplied};
-use icache::model::{EventKind, PROBE_TENANT};
+use icache::model::{EventKind, PROBE_TENANT, Timestamp};
 
 use crate::world::{At, HERE, NOTHING, NOW, SECOND, World, one};
 
@@ -141,4 +141,23 @@ fn removals_are_no_sign_of_life() {
         let heard = world.heard(HERE);
         assert!(heard.iter().all(|at| *at <= NOW), "{kind:?}: {heard:?}");
     }
+}
+
+#[test]
+fn a_replica_with_entries_is_silent_once_the_span_is_over() {
+    let world = everywhere();
+    let silent = |after: i64, span: i64| {
+        world.0.silent_replicas(Timestamp::from_ns(NOW + after), span).into_iter().collect::<Vec<_>>()
+    };
+    let all = vec![("m".to_owned(), 3), ("m2".to_owned(), 1)];
+    assert_eq!(silent(30 * SECOND, 30 * SECOND), []);
+    assert_eq!(silent(30 * SECOND + 1, 30 * SECOND), all);
+    world.event(EventKind::ReplicaUpdated, HERE, "", NOW + 20 * SECOND);
+    assert_eq!(silent(40 * SECOND, 30 * SECOND), [("m".to_owned(), 2), ("m2".to_owned(), 1)]);
+    // Without entries a replica leads nobody astray, silent or not; nor do probes, which no replica reports.
+    world.event(EventKind::AllCleared, At { model: "m2", ..HERE }, "", NOW);
+    world.event(EventKind::AllCleared, At { replica: "r2", ..HERE }, "", NOW);
+    world.report(At { tenant: PROBE_TENANT, ..HERE }, &[one("a", 1)]);
+    assert_eq!(silent(40 * SECOND, 30 * SECOND), [("m".to_owned(), 1)]);
+    assert_eq!(silent(60 * SECOND, 30 * SECOND), [("m".to_owned(), 2)]);
 }
