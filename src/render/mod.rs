@@ -8,6 +8,7 @@ mod diagnostics;
 mod error;
 mod explanation;
 mod markdown;
+mod metrics;
 mod policy;
 mod printer;
 mod registry;
@@ -24,6 +25,7 @@ pub use diagnostics::{
 pub use error::{ErrorText, error, warnings};
 pub use explanation::{Asked, ExplanationJson, explanation};
 pub use markdown::plain;
+pub use metrics::metrics_table;
 pub use policy::{policies, policy_diff, simulation};
 pub use printer::{ColorWhen, Format, Look, Printer};
 pub use registry::{

@@ -251,7 +251,11 @@ async fn lookups_are_counted_by_model_reason_and_hint() {
         .await;
     assert_eq!(world.metric("inferencecache_index_entries{model=\"m1\"}").await, Some(0.0), "drained");
     assert_eq!(world.metric("inferencecache_index_replicas{model=\"m1\"}").await, Some(0.0), "drained");
-    assert_eq!(world.metric("inferencecache_index_silent_replicas{model=\"other\"}").await, None, "all heard of");
+    assert_eq!(
+        world.metric("inferencecache_index_silent_replicas{model=\"other\"}").await,
+        None,
+        "all heard of"
+    );
 }
 
 /// Sends the head of a call with a deadline, then `message` where there is one, and takes the answer. gRPC clients would

@@ -21,13 +21,17 @@ pub struct Process {
 impl Process {
     /// Starts on free ports and waits for the line that says where.
     pub fn start(args: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_icache"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_icache"));
+        command
             .args(["serve", "--grpc-addr=127.0.0.1:0", "--http-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0"])
             .arg("--log-format=json")
-            .args(args)
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the binary runs");
+            .args(args);
+        Self::run(&mut command)
+    }
+
+    /// Runs a server that logs JSON, and waits for the line that says where it listens.
+    pub fn run(command: &mut Command) -> Self {
+        let mut child = command.stderr(Stdio::piped()).spawn().expect("the binary runs");
         let mut log = BufReader::new(child.stderr.take().expect("standard error is piped"));
         let mut lines = Vec::new();
         let serving = loop {
