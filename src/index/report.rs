@@ -121,8 +121,8 @@ impl Index {
         IndexGauges { entries: state.entries.len() as u64, memory_bytes: state.memory_bytes(), ..gauges }
     }
 
-    /// Replicas with entries that have not been heard of for longer than `after_ns`, by model, over all tenants but the
-    /// reserved one. A model of which all have been heard of in time is not among them.
+    /// Replicas with entries that have not been heard of for longer than `after_ns`, by model, over all tenants. A
+    /// model of which all have been heard of in time is not among them.
     pub fn silent_replicas(&self, now: Timestamp, after_ns: i64) -> BTreeMap<String, u64> {
         let mut silent = BTreeMap::new();
         self.each_slot(
@@ -130,9 +130,7 @@ impl Index {
             |state, at| {
                 let member = &state.members[at];
                 let is_silent = member.entries > 0 && member.heard.age_ns(now) > after_ns;
-                if !is_silent || member.replica.is_none() || !is_real(state, member.scope) {
-                    return;
-                }
+                let (Some(_), true) = (&member.replica, is_silent) else { return };
                 let Some(model) = &state.scopes[member.scope].model else { return };
                 *silent.entry(model.as_str().to_owned()).or_default() += 1;
             },
@@ -233,12 +231,6 @@ fn list(names: &mut Vec<String>, name: Option<&str>) {
     if names.len() < NAMES && names.last().is_none_or(|last| last != name) {
         names.push(name.to_owned());
     }
-}
-
-/// Whether the scope at `at` is of a tenant that is not reserved for probes.
-fn is_real(state: &State, at: u32) -> bool {
-    let tenant = state.tenants[state.scopes[at].tenant].id.as_ref();
-    tenant.is_none_or(|id| id.as_str() != PROBE_TENANT)
 }
 
 /// Whether the scope at `at` is of `tenant` and `model`; an empty name admits all.

@@ -5,6 +5,7 @@
 //! checks that need it say so and pass; where `CI` is set they fail.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test may fail it")]
+#![allow(clippy::print_stderr, reason = "a check that is left out says so")]
 
 #[path = "../server_support/process.rs"]
 #[allow(dead_code)]

@@ -154,10 +154,9 @@ fn a_replica_with_entries_is_silent_once_the_span_is_over() {
     assert_eq!(silent(30 * SECOND + 1, 30 * SECOND), all);
     world.event(EventKind::ReplicaUpdated, HERE, "", NOW + 20 * SECOND);
     assert_eq!(silent(40 * SECOND, 30 * SECOND), [("m".to_owned(), 2), ("m2".to_owned(), 1)]);
-    // Without entries a replica leads nobody astray, silent or not; nor do probes, which no replica reports.
+    // Without entries a replica leads nobody astray, silent or not.
     world.event(EventKind::AllCleared, At { model: "m2", ..HERE }, "", NOW);
     world.event(EventKind::AllCleared, At { replica: "r2", ..HERE }, "", NOW);
-    world.report(At { tenant: PROBE_TENANT, ..HERE }, &[one("a", 1)]);
     assert_eq!(silent(40 * SECOND, 30 * SECOND), [("m".to_owned(), 1)]);
     assert_eq!(silent(60 * SECOND, 30 * SECOND), [("m".to_owned(), 2)]);
 }
