@@ -16,6 +16,26 @@ use crate::render::{
 
 const SHELLS: [Shell; 5] = [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::PowerShell, Shell::Elvish];
 
+/// The alert rules, where they are written and tested.
+const RULES: &str = include_str!("../deploy/prometheus/rules.yaml");
+
+/// The same rules as an object of the Prometheus Operator.
+fn prometheus_rule() -> String {
+    let mut object = String::from(
+        "# Generated from deploy/prometheus/rules.yaml by `cargo run -- generate`.\n\
+         apiVersion: monitoring.coreos.com/v1\n\
+         kind: PrometheusRule\n\
+         metadata:\n\
+         \x20 name: icache\n\
+         \x20 labels: {app.kubernetes.io/name: icache}\n\
+         spec:\n",
+    );
+    for line in RULES.lines().filter(|line| !line.starts_with('#')) {
+        object.push_str(&format!("  {line}\n"));
+    }
+    object
+}
+
 /// Every file that is generated whole: its path from the root of the repository, and what it holds.
 pub fn files() -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
     let mut files: Vec<(PathBuf, Vec<u8>)> = vec![
@@ -23,6 +43,7 @@ pub fn files() -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
         ("docs/gates.md".into(), gates_page().into_bytes()),
         ("docs/lint-rules.md".into(), lint_rules_page().into_bytes()),
         ("docs/json-output.md".into(), json_output_page().into_bytes()),
+        ("deploy/kubernetes/monitoring/prometheusrule.yaml".into(), prometheus_rule().into_bytes()),
         ("docs/exit-status.md".into(), exit_status_page(exit_rows()).into_bytes()),
     ];
     for shell in SHELLS {

@@ -128,9 +128,12 @@ async fn silent_for_an_hour() -> server_support::World {
 #[tokio::test]
 async fn a_sign_of_life_renews_liveness_and_not_the_age_of_statistics() {
     let world = silent_for_an_hour().await;
+    let silent = format!("inferencecache_index_silent_replicas{{model=\"{MODEL}\"}}");
     assert_eq!(world.lookup(ask("p")).await.reason_code, "NO_HINT", "silent for longer than the timeout");
+    assert_eq!(world.metric(&silent).await, Some(1.0));
     assert_eq!(world.publish(event(Type::ReplicaUpdated, "r1", "")).await, ACK);
     assert_eq!(holders(&world.lookup(ask("p")).await), ["r1"]);
+    assert_eq!(world.metric(&silent).await, Some(0.0));
     assert_eq!(
         world.lookup(ask("novel")).await.reason_code,
         "NO_HINT",

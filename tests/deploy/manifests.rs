@@ -51,7 +51,8 @@ fn our_containers() -> Vec<(String, Value)> {
             let pod = &document["spec"]["template"]["spec"];
             for list in ["initContainers", "containers"] {
                 let containers = pod[list].as_array().into_iter().flatten();
-                let ours = containers.filter(|one| one["image"].as_str().unwrap().contains("/icache:"));
+                let is_ours = |image: &str| image.contains("/icache:");
+                let ours = containers.filter(|one| one["image"].as_str().is_some_and(is_ours));
                 found.extend(ours.map(|one| (path.clone(), one.clone())));
             }
         }
@@ -65,11 +66,16 @@ fn the_schemas_of_kubernetes_take_them() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("python-manifests");
     succeeded(Command::new("sh").arg(tests.join("manifests-setup.sh")).arg(&folder));
-    let manifests: Vec<String> = files(FOLDER, ".yaml")
-        .into_iter()
-        .filter(|path| !path.ends_with("kustomization.yaml") && !path.contains("/policies/"))
-        .filter(|path| yaml_documents(path).iter().all(|document| document["kind"] != "ServiceMonitor"))
-        .collect();
+    let manifests: Vec<String> =
+        files(FOLDER, ".yaml").into_iter().filter(|path| is_of_kubernetes(path)).collect();
+    let scratch = scratch();
+    let rendered = ["base", "tls"].iter().filter_map(|folder| {
+        let file = scratch.path().join(format!("{folder}.yaml"));
+        let text = kustomized(folder)?;
+        fs::write(&file, text).unwrap();
+        Some(file.display().to_string())
+    });
+    let manifests: Vec<String> = manifests.into_iter().chain(rendered).collect();
     let validate = |paths: &[String]| {
         let mut command = Command::new(folder.join("bin/python"));
         command.arg(tests.join("manifests.py")).args(["--versions", &KUBERNETES.join(",")]).args(paths);
@@ -84,7 +90,6 @@ fn the_schemas_of_kubernetes_take_them() {
     );
 
     // What a cluster would refuse, it refuses too.
-    let scratch = scratch();
     for (was, is) in [
         ("replicas: 1", "replicas: one"),
         ("replicas: 1", "replikas: 1"),
@@ -97,24 +102,58 @@ fn the_schemas_of_kubernetes_take_them() {
     }
 }
 
-#[test]
-fn the_schema_of_the_prometheus_operator_takes_the_service_monitor() {
-    let schema = serde_json::from_str(&text("testdata/servicemonitor/servicemonitor.schema.json")).unwrap();
-    let validator = jsonschema::draft202012::new(&schema).unwrap();
-    let monitor = yaml(&format!("{FOLDER}/monitoring/servicemonitor.yaml"));
-    let faults: Vec<String> = validator.iter_errors(&monitor).map(|fault| fault.to_string()).collect();
+/// Whether a file holds whole objects of Kubernetes itself: no patch, and nothing that only tools or operators know.
+fn is_of_kubernetes(path: &str) -> bool {
+    let is_of_others = |document: &Value| {
+        let group = document["apiVersion"].as_str().unwrap().split('/').next().unwrap().to_owned();
+        ["kustomize.config.k8s.io", "monitoring.coreos.com", "inferencecache.io"].contains(&group.as_str())
+    };
+    let is_patch = !path.starts_with(BASE) && path.ends_with("/deployment.yaml");
+    !is_patch && !yaml_documents(path).iter().any(is_of_others)
+}
+
+/// What `kubectl kustomize` makes of a folder; none where there is no kubectl, which is no package of Debian's that is new
+/// enough.
+fn kustomized(folder: &str) -> Option<String> {
+    let output =
+        Command::new("kubectl").arg("kustomize").arg(crate::root().join(FOLDER).join(folder)).output();
+    let Ok(output) = output else {
+        eprintln!("not checked: `kubectl` is not there to render {folder}");
+        return None;
+    };
+    assert!(output.status.success(), "{folder}: {}", printed(&output));
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+/// The schema of one of the Prometheus Operator's kinds.
+fn operator_schema(kind: &str) -> jsonschema::Validator {
+    let schema = text(&format!("testdata/prometheus-operator/{kind}.schema.json"));
+    jsonschema::draft202012::new(&serde_json::from_str(&schema).unwrap()).unwrap()
+}
+
+/// Holds `object` against the schema, and each copy of it that is wrong at a place.
+fn judge(kind: &str, object: &Value, wrong: &[(&str, Value)]) {
+    let validator = operator_schema(kind);
+    let faults: Vec<String> = validator.iter_errors(object).map(|fault| fault.to_string()).collect();
     assert!(faults.is_empty(), "{faults:?}");
-    for (place, wrong) in [
+    for (place, wrong) in wrong {
+        let mut object = object.clone();
+        let (parent, key) = place.rsplit_once('/').unwrap();
+        object.pointer_mut(parent).unwrap()[key] = wrong.clone();
+        assert!(!validator.is_valid(&object), "{place}");
+    }
+}
+
+#[test]
+fn the_schemas_of_the_prometheus_operator_take_monitor_and_rules() {
+    let monitor = yaml(&format!("{FOLDER}/monitoring/servicemonitor.yaml"));
+    let wrong = [
         ("/spec/endpoints/0/interval", json!("15 seconds")),
         ("/spec/endpoints/0/scrape_timeout", json!("10s")),
         ("/spec/selector", json!("app=icache")),
         ("/kind", json!("PodMonitor")),
-    ] {
-        let mut monitor = monitor.clone();
-        let (parent, key) = place.rsplit_once('/').unwrap();
-        monitor.pointer_mut(parent).unwrap()[key] = wrong;
-        assert!(!validator.is_valid(&monitor), "{place}");
-    }
+    ];
+    judge("servicemonitor", &monitor, &wrong);
     let service = yaml(&format!("{BASE}/service.yaml"));
     let wanted = &monitor["spec"]["selector"]["matchLabels"];
     assert_eq!(service["metadata"]["labels"], *wanted, "it finds the Service");
@@ -122,6 +161,37 @@ fn the_schema_of_the_prometheus_operator_takes_the_service_monitor() {
     for port in strings(&monitor, "spec.endpoints.port") {
         assert!(strings(&service, "spec.ports.name").contains(&port), "{port}");
     }
+    let rules = yaml(&format!("{FOLDER}/monitoring/prometheusrule.yaml"));
+    let wrong = [
+        ("/spec/groups/0/rules/0/for", json!("two minutes")),
+        ("/spec/groups/0/rules/0/severity", json!("critical")),
+        ("/spec/groups/0/name", json!(1)),
+    ];
+    judge("prometheusrule", &rules, &wrong);
+    assert_eq!(rules["spec"], yaml("deploy/prometheus/rules.yaml"), "the rules that are tested");
+}
+
+#[test]
+fn tls_is_the_base_with_certificates() {
+    let patch = yaml(&format!("{FOLDER}/tls/deployment.yaml"));
+    let args = strings(&patch, "spec.template.spec.containers.args");
+    let certificates = ["--tls-cert", "--tls-key", "--tls-client-ca"];
+    let is_certificate = |arg: &String| certificates.iter().any(|flag| arg.starts_with(flag));
+    let (added, rest): (Vec<String>, Vec<String>) = args.into_iter().partition(is_certificate);
+    let base: Vec<String> = server_args().into_iter().filter(|arg| arg != "--insecure-plaintext").collect();
+    assert_eq!(rest, base);
+    let mount = strings(&patch, "spec.template.spec.containers.volumeMounts.mountPath").remove(0);
+    let files = ["tls.crt", "tls.key", "ca.crt"];
+    let expected = certificates.iter().zip(files).map(|(flag, file)| format!("{flag}={mount}/{file}"));
+    assert_eq!(added, expected.collect::<Vec<_>>());
+    let known = flags("serve").unwrap();
+    if !known.contains("--tls-cert") {
+        eprintln!("not checked: flags of TLS; this build has none");
+        return;
+    }
+    assert!(certificates.iter().all(|flag| known.contains(*flag)), "{known:?}");
+    let Some(rendered) = kustomized("tls") else { return };
+    assert!(!rendered.contains("--insecure-plaintext"), "{rendered}");
 }
 
 #[test]
@@ -256,11 +326,13 @@ fn the_parts_fit_together() {
 
 #[test]
 fn kustomizations_list_what_lies_beside_them() {
-    for folder in ["base", "monitoring"] {
+    for folder in ["base", "monitoring", "tls"] {
         let folder = format!("{FOLDER}/{folder}");
         let kustomization = yaml(&format!("{folder}/kustomization.yaml"));
         let listed: BTreeSet<String> = strings(&kustomization, "resources")
             .into_iter()
+            .filter(|name| name != "../base")
+            .chain(strings(&kustomization, "patches.path"))
             .chain(strings(&kustomization, "configMapGenerator.files"))
             .chain(["kustomization.yaml".to_owned()])
             .map(|name| format!("{folder}/{name}"))
