@@ -71,6 +71,15 @@ impl Timeline {
         (*first..=*last).map(|at| (self.begin(at), self.buckets.get(&at))).collect()
     }
 
+    /// The same in `most` stretches at most, gaps included, for which they become twice as long as often as it takes.
+    pub fn at_most(&self, most: usize) -> Self {
+        let mut coarse = self.clone();
+        while coarse.dense().len() > most.max(2) {
+            coarse.merge_pairs();
+        }
+        coarse
+    }
+
     fn begin(&self, at: i64) -> Timestamp {
         Timestamp::from_ns(at.saturating_mul(self.width_ns))
     }
@@ -181,6 +190,16 @@ mod tests {
         let gaps = with_records([0, most - 1]);
         assert_eq!((gaps.width_ns(), gaps.dense().len()), (FIRST_WIDTH_NS, MAX_BUCKETS));
         assert_eq!(with_records([0, most]).width_ns(), 2 * FIRST_WIDTH_NS);
+    }
+
+    #[test]
+    fn a_coarser_one_has_the_same_counts() {
+        let timeline = with_records(0..100);
+        assert_eq!(timeline.at_most(100), timeline);
+        let coarse = timeline.at_most(99);
+        assert_eq!((coarse.dense().len(), coarse.width_ns()), (50, 2 * FIRST_WIDTH_NS));
+        assert_eq!(records(&coarse), [2; 50]);
+        assert!(with_records([-1, 0]).at_most(0).dense().len() <= 2);
     }
 
     #[test]

@@ -278,13 +278,20 @@ impl Plot {
     }
 
     fn caption(&self) -> String {
-        match &self.x {
+        let axis = match &self.x {
             X::Times(times) => {
                 let (first, end) = self.ends(times.first().copied(), times.last().copied());
                 days(first, end)
             }
             X::Seconds(_) => "time since the start".to_owned(),
-            X::Names(_) => String::new(),
+            X::Names(_) => return String::new(),
+        };
+        match self.end {
+            Some(width) if matches!(self.form, Form::Stacked(_)) => {
+                let merged = factor(self.x.len(), MAX_COLUMNS) as f64;
+                format!("{axis}; a column is {}", elapsed(width * merged))
+            }
+            _ => axis,
         }
     }
 
@@ -361,7 +368,7 @@ impl Plot {
             notes.push(format!("{hidden} more series are left out."));
         }
         let size = positions.first().map_or(1, |range| range.1 - range.0);
-        if size > 1 {
+        if size > 1 && self.end.is_none() {
             notes.push(match self.form {
                 Form::Lines => format!("The table has the mean of each {size} points."),
                 Form::Stacked(_) => format!("Each column stands for {size} intervals."),

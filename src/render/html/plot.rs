@@ -127,9 +127,9 @@ impl Plot {
         self
     }
 
-    /// Where the last column of a stack over time ends, in seconds after its beginning; without it, as wide as the one
-    /// before.
-    pub fn last_width(mut self, seconds: f64) -> Self {
+    /// How wide each column of a stack over time is, in seconds; without it, each reaches to the next and the last is as
+    /// wide as the one before.
+    pub fn column_width(mut self, seconds: f64) -> Self {
         self.end = Some(seconds.max(0.0));
         self
     }

@@ -7,9 +7,9 @@ use super::shares::{Share, gates, reasons, rfc3339, share, timings};
 use super::table::{meaning, pace_line};
 use crate::decision::{GateId, Reason};
 use crate::model::{Timestamp, format_duration};
-use crate::render::html::{Fact, Merge, Mood, Page, Plot, Section, Series, Table, Unit, X};
+use crate::render::html::{Fact, MAX_COLUMNS, Merge, Mood, Page, Plot, Section, Series, Table, Unit, X};
 use crate::render::text::{count_of, grouped, real};
-use crate::replay::{Bucket, ReplayReport};
+use crate::replay::{Bucket, ReplayReport, Timeline};
 
 /// What a page has beyond the report.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,9 @@ pub struct PageContext<'a> {
 /// The page of a report.
 pub fn replay_page(report: &ReplayReport, context: PageContext<'_>) -> io::Result<Page> {
     let mut page = facts(Page::new(context.title, context.made_by).lead(lead(report)), report, context);
-    let timeline = Axis::of(report);
+    // As many stretches as a plot has columns, so that every plot shows the same ones.
+    let coarse = report.timeline.at_most(MAX_COLUMNS);
+    let timeline = Axis::of(&coarse);
     if report.lookups > 0 {
         page = page.section(answers(report, &timeline)).section(why(report));
     }
@@ -97,20 +99,18 @@ struct Axis<'a> {
     times: Vec<Timestamp>,
     buckets: Vec<Option<&'a Bucket>>,
     width_s: f64,
-    length: String,
 }
 
 impl<'a> Axis<'a> {
-    fn of(report: &'a ReplayReport) -> Self {
-        let (times, buckets) = report.timeline.dense().into_iter().unzip();
-        let width = report.timeline.width_ns();
-        Self { times, buckets, width_s: width as f64 / 1e9, length: length(width) }
+    fn of(timeline: &'a Timeline) -> Self {
+        let (times, buckets) = timeline.dense().into_iter().unzip();
+        Self { times, buckets, width_s: timeline.width_ns() as f64 / 1e9 }
     }
 
     fn stack(&self, title: &str, description: &str, unit: &'static str) -> Plot {
         Plot::stacked(title, description, Unit::Count(unit), Merge::Sum)
             .x(X::Times(self.times.clone()))
-            .last_width(self.width_s)
+            .column_width(self.width_s)
     }
 
     fn counts(&self, name: &str, value: impl Fn(&Bucket) -> u64) -> Series {
@@ -142,9 +142,9 @@ impl<'a> Axis<'a> {
 }
 
 fn answers(report: &ReplayReport, axis: &Axis<'_>) -> Section {
-    let description = format!("Lookups of each {} by the reason code of their answer.", axis.length);
+    let description = "Lookups by the reason code of their answer.";
     let codes = reasons(report).into_iter().filter_map(|entry| Reason::parse(entry.id));
-    let stack = codes.fold(axis.stack("Reason codes over time", &description, "lookups"), |plot, reason| {
+    let stack = codes.fold(axis.stack("Reason codes over time", description, "lookups"), |plot, reason| {
         plot.series(axis.counts(reason.code(), |bucket| bucket.reasons.get(&reason).copied().unwrap_or(0)))
     });
     let shares = Plot::lines(
@@ -191,9 +191,9 @@ fn index(report: &ReplayReport, axis: &Axis<'_>) -> Section {
     )
     .x(X::Times(axis.times.clone()))
     .series(axis.entries());
-    let description = format!("Blocks stored or refreshed in each {}.", axis.length);
+    let description = "Blocks stored or refreshed.";
     let blocks = axis
-        .stack("Blocks reported over time", &description, "blocks")
+        .stack("Blocks reported over time", description, "blocks")
         .series(axis.counts("blocks", |bucket| bucket.blocks));
     let mut section = Section::new("Index").plot(entries).plot(blocks);
     let mut table = Table::new("What became of entries", &["what", ">count"]);
@@ -211,9 +211,8 @@ fn index(report: &ReplayReport, axis: &Axis<'_>) -> Section {
     if report.dropped.is_empty() {
         return section;
     }
-    let description =
-        format!("Parts of updates, events and batches that were dropped in each {}.", axis.length);
-    let plot = axis.stack("Dropped over time", &description, "parts");
+    let description = "Parts of updates, events and batches that were dropped.";
+    let plot = axis.stack("Dropped over time", description, "parts");
     let mut causes = Table::new("Dropped", &["cause", "by", ">count", "why"]);
     for ((by, cause), number) in &report.dropped {
         causes.row([(*cause).to_owned(), (*by).to_owned(), count(*number), meaning(by, cause)]);
@@ -291,16 +290,6 @@ fn records(report: &ReplayReport) -> Section {
     }
     let section = Section::new("Records").table(kinds);
     if report.events.is_empty() { section } else { section.table(events) }
-}
-
-/// A length of time in words, `2.048 s` and not `2s48ms`: stretches double from a millisecond.
-fn length(ns: i64) -> String {
-    match ns as f64 / 1e9 {
-        s if s < 1.0 => format!("{} ms", real(s * 1e3)),
-        s if s < 120.0 => format!("{} s", real(s)),
-        s if s < 7_200.0 => format!("{} min", real(s / 60.0)),
-        s => format!("{} h", real(s / 3_600.0)),
-    }
 }
 
 fn duration(us: f64) -> String {
