@@ -435,3 +435,69 @@ fn a_capture_comes_from_standard_input_too() {
     assert_eq!(output.status.code(), Some(0));
     assert!(String::from_utf8_lossy(&output.stdout).contains(r#""lookups":5"#));
 }
+
+/// The fleet capture as a recorder leaves it that rotated in the middle.
+fn rotated() -> TempDir {
+    let whole = std::fs::read_to_string(testdata("fleet/fleet.capture.jsonl")).expect("it can be read");
+    let lines: Vec<&str> = whole.lines().collect();
+    let (first, second) = lines.split_at(lines.len() / 2);
+    let folder = TempDir::new().expect("a scratch folder can be made");
+    for (name, text) in
+        [("a.jsonl", first.join("\n")), ("b.jsonl", [&lines[..1], second].concat().join("\n"))]
+    {
+        std::fs::write(folder.path().join(name), text + "\n").expect("a scratch file can be written");
+    }
+    folder
+}
+
+#[test]
+fn rotated_captures_are_replayed_as_one() {
+    let folder = rotated();
+    let both = run_in(folder.path(), &["a.jsonl", "b.jsonl", "--check", "-o", "json"]);
+    assert_eq!((both.status, both.err.as_str()), (0, ""));
+    let whole = run_in(&testdata("fleet"), &["fleet.capture.jsonl", "--check", "-o", "json"]);
+    assert_eq!(both.out, whole.out.replace("\"captures\": 1", "\"captures\": 2"));
+    // On its own, the second half knows nothing of what the first half stored.
+    let apart = run_in(folder.path(), &["--separate", "a.jsonl", "b.jsonl", "--check"]);
+    assert_eq!(apart.status, 1, "{}", apart.out);
+}
+
+#[test]
+fn captures_in_the_wrong_order_are_refused() {
+    let folder = rotated();
+    let ran = run_in(folder.path(), &["b.jsonl", "a.jsonl"]);
+    assert_eq!((ran.status, ran.out.as_str()), (2, ""));
+    assert!(ran.err.contains("`a.jsonl` begins "), "{}", ran.err);
+    assert!(ran.err.contains("us before the end of the capture before it"), "{}", ran.err);
+    assert!(ran.err.contains("--separate"), "{}", ran.err);
+    assert_eq!(run_in(folder.path(), &["--separate", "b.jsonl", "a.jsonl"]).status, 0);
+    assert_eq!(run_in(folder.path(), &["a.jsonl", "a.jsonl", "--separate"]).status, 0);
+    assert_eq!(run_in(folder.path(), &["-", "-"]).status, 2);
+}
+
+#[test]
+fn a_timeline_has_every_record_and_stays_bounded() {
+    let ran = run_in(&testdata("fleet"), &["fleet.capture.jsonl", "-o", "json"]);
+    let shown: serde_json::Value = serde_json::from_str(&ran.out).expect("it is JSON");
+    let buckets = shown["timeline"]["buckets"].as_array().expect("a list");
+    let sum = |field: &str| buckets.iter().filter_map(|bucket| bucket[field].as_u64()).sum::<u64>();
+    assert!(buckets.len() <= icache::replay::MAX_BUCKETS);
+    assert_eq!((sum("records"), sum("lookups"), sum("hints"), sum("blocks")), (221, 30, 30, 7_824));
+    assert_eq!((sum("askedTokens"), sum("matchedTokens")), (28_096, 21_568));
+    assert_eq!(buckets[buckets.len() - 1]["entries"], 6_000);
+    // 280 seconds in 512 buckets.
+    assert_eq!(shown["timeline"]["bucketSeconds"], 1.024);
+}
+
+#[test]
+fn a_page_that_cannot_be_written_is_told_before_the_replay() {
+    let folder = TempDir::new().expect("a scratch folder can be made");
+    let place = folder.path().display().to_string();
+    for (html, said) in
+        [(format!("{place}/none/page.html"), "in a folder that is not there"), (place, "is a folder")]
+    {
+        let ran = run(small(), &["--html", &html]);
+        assert_eq!((ran.status, ran.out.as_str()), (2, ""), "{html}");
+        assert!(ran.err.contains(said), "{}", ran.err);
+    }
+}

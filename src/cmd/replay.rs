@@ -171,10 +171,11 @@ impl Args {
 
     fn write_page(&self, path: &Path, report: &ReplayReport) -> Result<(), CommandError> {
         let names: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
-        let title = match &names[..] {
-            [one] => format!("Replay of {one}"),
-            [first, rest @ ..] => format!("Replay of {first} and {} more", rest.len()),
-            [] => "Replay".to_owned(),
+        let first =
+            self.files.first().and_then(|file| file.file_name()).unwrap_or_default().to_string_lossy();
+        let title = match names.len() {
+            0 | 1 => format!("Replay of {first}"),
+            files => format!("Replay of {first} and {} more", files - 1),
         };
         let made_by = format!("icache replay {}", names.join(" "));
         let context = PageContext { title: &title, made_by: &made_by, is_check: self.check };

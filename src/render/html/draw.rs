@@ -8,13 +8,13 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::axis::{Tick, days, elapsed, elapsed_ticks, time_ticks, value_scale};
+use super::axis::{Tick, elapsed_ticks, time_ticks, value_scale};
 use super::limits::{MAX_COLUMNS, MAX_LINE_POINTS, MAX_SERIES, clipped};
 use super::plot::{Form, Merge, Plot, Series, Unit, X};
-use super::table::{Grid, Table};
+use super::table::Grid;
 use super::thin::{factor, kept};
+use super::words::{Spot, merged};
 use crate::model::Timestamp;
-use crate::render::text::{grouped, real};
 
 /// Pixels from the top of a frame to its bottom.
 const HEIGHT: f64 = 220.0;
@@ -51,6 +51,8 @@ struct Layer {
     at: usize,
     name: String,
     path: String,
+    /// Points without neighbours.
+    dots: String,
     columns: Vec<Column>,
 }
 
@@ -60,14 +62,6 @@ struct Column {
     width: String,
     y: String,
     height: String,
-}
-
-/// What a pointer is told that rests on a stretch of the plot.
-#[derive(Debug, Serialize)]
-struct Spot {
-    x: String,
-    width: String,
-    text: String,
 }
 
 impl Plot {
@@ -86,7 +80,7 @@ impl Plot {
         let last = seconds.last().copied().unwrap_or_default();
         let before = seconds.len().checked_sub(2).and_then(|at| seconds.get(at)).map(|at| last - at);
         let end = match self.form {
-            Form::Lines => last,
+            Form::Lines => last + self.end.unwrap_or(0.0),
             Form::Stacked(_) => last + self.end.or(before).filter(|width| *width > 0.0).unwrap_or(1.0),
         };
         let span = if end > first { end - first } else { 1.0 };
@@ -142,28 +136,34 @@ impl Plot {
         let known = shown.iter().flat_map(|series| series.values.iter().flatten());
         let (top, step) = self.scale(known.fold(0.0, |most: f64, value| most.max(*value)));
         let layers = shown.iter().enumerate().map(|(at, series)| {
-            let mut path = String::new();
-            let mut is_begun = false;
-            for point in kept(&series.values, MAX_LINE_POINTS) {
-                let Some(value) = series.values[point] else {
-                    is_begun = false;
-                    continue;
-                };
-                let x = match &self.x {
-                    X::Names(_) => (edges[point] + edges[point + 1]) / 2.0,
-                    _ => edges[point],
-                };
-                let y = HEIGHT * (1.0 - (value / top).clamp(0.0, 1.0));
-                // A point of its own is a stroke of no length, which a round cap makes a dot.
-                let form = if is_begun { "L" } else { "M" };
-                let tail = if is_begun { "" } else { "h0" };
-                let _ = write!(path, "{form}{} {}{tail}", short(x * 1_000.0), short(y));
-                is_begun = true;
-            }
-            Layer { at, name: series.name.clone(), path, columns: Vec::new() }
+            let (path, dots) = self.draw_line(series, edges, top);
+            Layer { at, name: series.name.clone(), path, dots, columns: Vec::new() }
         });
         let size = factor(self.x.len(), MAX_COLUMNS);
         (layers.collect(), groups(self.x.len(), size), top, step)
+    }
+
+    /// The path of a line, and that of its points without neighbours.
+    fn draw_line(&self, series: &Series, edges: &[f64], top: f64) -> (String, String) {
+        let (mut path, mut dots) = (String::new(), String::new());
+        // A point of a stretch stands in its middle.
+        let is_wide = self.end.is_some() || matches!(self.x, X::Names(_));
+        let points = kept(&series.values, MAX_LINE_POINTS);
+        for run in points.split(|point| series.values[*point].is_none()) {
+            for (number, point) in run.iter().enumerate() {
+                let middle = (edges[*point] + edges[*point + 1]) / 2.0;
+                let x = short(if is_wide { middle } else { edges[*point] } * 1_000.0);
+                let value = series.values[*point].unwrap_or(0.0);
+                let y = short(HEIGHT * (1.0 - (value / top).clamp(0.0, 1.0)));
+                // Writing to a string cannot fail. A stroke of no length is a dot, since its caps are round.
+                let _ = match (run.len(), number) {
+                    (1, _) => write!(dots, "M{x} {y}h0"),
+                    (_, 0) => write!(path, "M{x} {y}"),
+                    _ => write!(path, "L{x} {y}"),
+                };
+            }
+        }
+        (path, dots)
     }
 
     fn draw_stack(
@@ -198,14 +198,20 @@ impl Plot {
                 });
                 *floor += high;
             }
-            layers.push(Layer { at, name: series.name.clone(), path: String::new(), columns });
+            layers.push(Layer {
+                at,
+                name: series.name.clone(),
+                path: String::new(),
+                dots: String::new(),
+                columns,
+            });
         }
         (layers, positions, top, step)
     }
 
     fn scale(&self, most: f64) -> (f64, f64) {
         match self.unit {
-            Unit::Share if most > 0.5 && most <= 1.0 => (1.0, 0.25),
+            Unit::Share if most <= 0.0 || (most > 0.5 && most <= 1.0) => (1.0, 0.25),
             Unit::Count(_) => value_scale(most, 1.0),
             _ => value_scale(most, 0.0),
         }
@@ -250,8 +256,9 @@ impl Plot {
                 _ => "middle",
             },
             at: percent(tick.at),
+            // Times with fractions of a second need the room of four others.
+            is_odd: number % if tick.label.len() > 8 && !is_name { 4 } else { 2 } != 0,
             label: tick.label,
-            is_odd: number % 2 == 1,
         };
         ticks.into_iter().enumerate().map(mark).collect()
     }
@@ -264,133 +271,23 @@ impl Plot {
             _ => 1.0,
         };
         match self.form {
-            Form::Lines => 0.0,
+            Form::Lines => self.end.unwrap_or(0.0),
             Form::Stacked(_) => {
                 self.end.filter(|end| *end > 0.0).unwrap_or(if before > 0.0 { before } else { 1.0 })
             }
         }
     }
 
-    fn ends(&self, first: Option<Timestamp>, last: Option<Timestamp>) -> (Timestamp, Timestamp) {
+    pub(super) fn ends(&self, first: Option<Timestamp>, last: Option<Timestamp>) -> (Timestamp, Timestamp) {
         let first = first.unwrap_or_default();
         let last = last.unwrap_or(first);
         (first, last.plus_ns((self.tail() * 1e9) as i64))
-    }
-
-    fn caption(&self) -> String {
-        let axis = match &self.x {
-            X::Times(times) => {
-                let (first, end) = self.ends(times.first().copied(), times.last().copied());
-                days(first, end)
-            }
-            X::Seconds(_) => "time since the start".to_owned(),
-            X::Names(_) => return String::new(),
-        };
-        match self.end {
-            Some(width) if matches!(self.form, Form::Stacked(_)) => {
-                let merged = factor(self.x.len(), MAX_COLUMNS) as f64;
-                format!("{axis}; a column is {}", elapsed(width * merged))
-            }
-            _ => axis,
-        }
-    }
-
-    fn unit_name(&self) -> String {
-        match self.unit {
-            Unit::Count(what) | Unit::Other(what) => what.to_owned(),
-            Unit::Share => "percent".to_owned(),
-            Unit::Micros | Unit::Seconds => "time".to_owned(),
-        }
-    }
-
-    /// A value with its unit; short on an axis.
-    fn written(&self, value: f64, is_axis: bool) -> String {
-        match self.unit {
-            Unit::Share => format!("{} %", real((value * 1_000.0).round() / 10.0)),
-            Unit::Micros => elapsed(value / 1e6),
-            Unit::Seconds => elapsed(value),
-            Unit::Count(_) | Unit::Other(_) if is_axis => compact(value),
-            Unit::Count(_) => grouped(value.round() as i64),
-            Unit::Other(_) => real(value),
-        }
-    }
-
-    fn spots(&self, shown: &[Series], edges: &[f64], positions: &[(usize, usize)]) -> Vec<Spot> {
-        let spot = |range: &(usize, usize)| {
-            let (left, right) = match self.form {
-                Form::Stacked(_) => (edges[range.0], edges[range.1]),
-                Form::Lines => (edges[range.0], edges[range.1.min(edges.len() - 1)]),
-            };
-            let mut text = self.x.label(range.0);
-            for series in shown {
-                if let Some(value) = self.value_of(series, *range) {
-                    let _ = write!(text, "\n{}: {}", series.name, self.written(value, false));
-                }
-            }
-            Spot { x: percent(left), width: percent(right - left), text }
-        };
-        positions.iter().map(spot).collect()
-    }
-
-    fn value_of(&self, series: &Series, range: (usize, usize)) -> Option<f64> {
-        match self.form {
-            Form::Stacked(merge) => merged(&series.values, range, merge),
-            Form::Lines => merged(&series.values, range, Merge::Mean),
-        }
-    }
-
-    fn numbers(&self, shown: &[Series], positions: &[(usize, usize)]) -> Grid {
-        let across = match self.x {
-            X::Times(_) | X::Seconds(_) => "from",
-            X::Names(_) => "",
-        };
-        let headings: Vec<String> = std::iter::once(across.to_owned())
-            .chain(shown.iter().map(|series| format!(">{}", series.name)))
-            .collect();
-        let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
-        let mut table = Table::new(&format!("{}, in numbers", self.title), &headings);
-        for range in positions {
-            let cells = shown.iter().map(|series| {
-                self.value_of(series, *range).map_or_else(String::new, |value| self.written(value, false))
-            });
-            table.row(std::iter::once(self.x.label(range.0)).chain(cells));
-        }
-        table.shown()
-    }
-
-    fn note(&self, positions: &[(usize, usize)]) -> String {
-        let hidden = match self.form {
-            Form::Lines => self.series.len().saturating_sub(MAX_SERIES),
-            Form::Stacked(_) => 0,
-        };
-        let mut notes = Vec::new();
-        if hidden > 0 {
-            notes.push(format!("{hidden} more series are left out."));
-        }
-        let size = positions.first().map_or(1, |range| range.1 - range.0);
-        if size > 1 && self.end.is_none() {
-            notes.push(match self.form {
-                Form::Lines => format!("The table has the mean of each {size} points."),
-                Form::Stacked(_) => format!("Each column stands for {size} intervals."),
-            });
-        }
-        notes.join(" ")
     }
 }
 
 /// Ranges of `size` neighbours.
 fn groups(count: usize, size: usize) -> Vec<(usize, usize)> {
     (0..count).step_by(size).map(|start| (start, (start + size).min(count))).collect()
-}
-
-fn merged(values: &[Option<f64>], range: (usize, usize), merge: Merge) -> Option<f64> {
-    let known: Vec<f64> = values.get(range.0..range.1)?.iter().flatten().copied().collect();
-    let sum: f64 = known.iter().sum();
-    match (known.len(), merge) {
-        (0, _) => None,
-        (_, Merge::Sum) => Some(sum),
-        (count, Merge::Mean) => Some(sum / count as f64),
-    }
 }
 
 /// A number to two places, without zeros at its end.
@@ -400,17 +297,7 @@ fn short(value: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-fn percent(part: f64) -> String {
+pub(super) fn percent(part: f64) -> String {
     let text = format!("{:.3}", part.clamp(0.0, 1.0) * 100.0);
     format!("{}%", text.trim_end_matches('0').trim_end_matches('.'))
-}
-
-/// A number for an axis: `950`, `12k`, `3.5M`.
-fn compact(value: f64) -> String {
-    for (size, suffix) in [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")] {
-        if value.abs() >= size * 9.999_5 || (value.abs() >= size && size > 1e3) {
-            return format!("{}{suffix}", real(value / size));
-        }
-    }
-    if value.fract() == 0.0 { grouped(value as i64) } else { real(value) }
 }

@@ -30,6 +30,7 @@ mod palette;
 mod plot;
 mod table;
 mod thin;
+mod words;
 
 use std::fs;
 use std::io::{self, Write as _};

@@ -127,8 +127,9 @@ impl Plot {
         self
     }
 
-    /// How wide each column of a stack over time is, in seconds; without it, each reaches to the next and the last is as
-    /// wide as the one before.
+    /// How long the stretches over time are, in seconds: so wide are the columns of a stack, and the points of a line lie
+    /// in the middle. Without it, each column reaches to the next and the last is as wide as the one before, and points
+    /// lie at their own times.
     pub fn column_width(mut self, seconds: f64) -> Self {
         self.end = Some(seconds.max(0.0));
         self

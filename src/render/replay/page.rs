@@ -154,6 +154,7 @@ fn answers(report: &ReplayReport, axis: &Axis<'_>) -> Section {
         Unit::Share,
     )
     .x(X::Times(axis.times.clone()))
+    .column_width(axis.width_s)
     .series(axis.shares("lookups with a hint", |bucket| (bucket.hints, bucket.lookups)))
     .series(axis.shares("tokens found", |bucket| (bucket.matched_tokens, bucket.asked_tokens)));
     let mut section = Section::new("Answers").plot(stack).plot(shares);
@@ -190,6 +191,7 @@ fn index(report: &ReplayReport, axis: &Axis<'_>) -> Section {
         Unit::Count("entries"),
     )
     .x(X::Times(axis.times.clone()))
+    .column_width(axis.width_s)
     .series(axis.entries());
     let description = "Blocks stored or refreshed.";
     let blocks = axis
