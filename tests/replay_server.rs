@@ -187,8 +187,8 @@ impl Fed {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let state =
-                icache(&["state", "--server", &url, "--tenant", "t", "--model", "m", "-o", "jsonl"]).output();
-            if text(&state.expect("it runs").stdout).contains("\"r1\"") {
+                icache(&["state", "--server", &url, "--tenant", "t", "--model", "m", "-o", "json"]).output();
+            if text(&state.expect("it runs").stdout).contains("\"totalPrefixes\": 1") {
                 return;
             }
             assert!(Instant::now() < deadline, "the first record arrives");

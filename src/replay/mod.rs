@@ -20,7 +20,7 @@ use std::time::Instant;
 
 use thiserror::Error;
 
-pub use check::{Mismatch, compare};
+pub use check::{Mismatch, compare, compare_untimed};
 pub use engine::{MAX_ENGINES, time_of as batch_time};
 pub use preload::{Preload, preload};
 pub use report::{Checked, GivenPolicy, MAX_WARNINGS, Pace, ReplayReport};

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::check::{Mismatch, compare, expectation};
+use super::check::{Mismatch, compare_untimed, expectation};
 use super::engine::Engines;
 use super::report::{Checked, Pace, ReplayReport};
 use crate::capture::{Body, Lookup, Notes, Record};
@@ -144,7 +144,7 @@ impl Sending {
         }
         let expect = question.lookup.expect.as_ref();
         let recorded = question.lookup.answer.clone().map(decode_answer);
-        let checked = match compare(expect, recorded.as_ref(), &got) {
+        let checked = match compare_untimed(expect, recorded.as_ref(), &got) {
             // What was asked for in time elsewhere may find this server busy.
             Checked::Differs(_) if reason == Some(Reason::Timeout) => Checked::NotComparable,
             checked => checked,

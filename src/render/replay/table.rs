@@ -145,11 +145,14 @@ pub(super) fn pace_line(report: &ReplayReport) -> Option<String> {
     let seconds = pace.elapsed.as_secs_f64();
     let rate = if seconds > 0.0 { (total as f64 / seconds).round() as u64 } else { total };
     let speed = pace.speed.map_or_else(|| "max".to_owned(), |speed| format!("{}x", real(speed)));
+    let lag = match pace.speed {
+        Some(_) => format!(", at most {} ms behind", real(pace.greatest_lag.as_secs_f64() * 1e3)),
+        None => String::new(),
+    };
     Some(format!(
-        "sent at --speed {speed} in {} s ({} a second), at most {} ms behind",
+        "sent at --speed {speed} in {} s ({} a second){lag}",
         real(seconds),
         count_of(rate, "record"),
-        real(pace.greatest_lag.as_secs_f64() * 1e3),
     ))
 }
 
