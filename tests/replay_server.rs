@@ -83,7 +83,7 @@ fn a_server_answers_the_fleet_capture_as_recorded() {
 #[test]
 fn everything_arrives_in_order() {
     let server = Process::start(&[]);
-    let mut lines = vec![lookup(0.0, "UNKNOWN_TENANT")];
+    let mut lines = vec![lookup(0.0, "NO_HINT")];
     for t in 0..50 {
         let t = f64::from(t) * 10.0;
         lines.push(report(t));
@@ -91,20 +91,24 @@ fn everything_arrives_in_order() {
         lines.push(format!(r#"{{"t":{t},"kind":"event","event":{EVICTED}}}"#));
         lines.push(lookup(t, "NO_HINT"));
     }
-    // After the first eviction the tenant is known, and nothing of the prompt is held.
     let (_folder, path) = capture(&lines);
-    let shown = replayed(&server, 1, &[&path, "--speed", "max", "--check"]);
-    let fields: Vec<_> = shown["check"]["mismatches"].as_array().expect("a list").iter().collect();
-    let got: Vec<_> = fields.iter().map(|mismatch| mismatch["got"].as_str().unwrap_or_default()).collect();
-    assert!(
-        got.iter().all(|got| *got == "AFFINITY_HINT" || *got == "NO_HINT" || *got == "TENANT_HOT"),
+    let shown = replayed(&server, 0, &[&path, "--speed", "max", "--check"]);
+    assert_eq!(
+        (&shown["check"]["compared"], &shown["hints"]),
+        (&Value::from(101), &Value::from(50)),
         "{shown}"
     );
-    let codes = &shown["reasonCodes"];
-    let matches = codes.as_array().and_then(|codes| codes.iter().find(|code| code["id"] == "PREFIX_MATCH"));
-    assert_eq!(matches.expect("there are some")["count"], 50, "{codes}");
     assert_eq!(shown["events"]["prefix_evicted"], 50);
-    assert_eq!(shown["check"]["mismatches"][0]["because"], Value::Null);
+}
+
+#[test]
+fn an_answer_otherwise_than_expected_ends_with_1() {
+    let server = Process::start(&[]);
+    let (_folder, path) = capture(&[report(1.0), lookup(1.0, "NO_HINT")]);
+    let shown = replayed(&server, 1, &[&path, "--check"]);
+    let mismatch = &shown["check"]["mismatches"][0];
+    assert_eq!((&mismatch["expected"], &mismatch["got"]), (&"NO_HINT".into(), &"PREFIX_MATCH".into()));
+    assert_eq!((&mismatch["line"], &mismatch["because"]), (&Value::from(3), &Value::Null));
 }
 
 #[test]
