@@ -93,7 +93,8 @@ fn the_fleet_capture_is_answered_as_recorded() {
 
 #[test]
 fn the_binary_checks_every_capture() {
-    let mut args = vec!["--check".to_owned(), "fleet/fleet.capture.jsonl".to_owned()];
+    let mut args =
+        vec!["--check".to_owned(), "--separate".to_owned(), "fleet/fleet.capture.jsonl".to_owned()];
     args.extend(captures("reference").iter().map(|path| path.display().to_string()));
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let ran = run_in(&testdata(""), &args);
@@ -104,7 +105,8 @@ fn the_binary_checks_every_capture() {
 #[test]
 fn the_same_capture_gives_the_same_bytes() {
     for form in ["table", "json", "jsonl"] {
-        let args = ["reference/policy-002.jsonl", "fleet/fleet.capture.jsonl", "--check", "-o", form];
+        let args =
+            ["--separate", "reference/policy-002.jsonl", "fleet/fleet.capture.jsonl", "--check", "-o", form];
         let (once, twice) = (run_in(&testdata(""), &args), run_in(&testdata(""), &args));
         assert_eq!((once.status, once.out), (0, twice.out), "{form}");
     }
@@ -208,7 +210,8 @@ fn the_report_as_json() {
     let timed = run(small(), &["--check", "--timings", "-o", "json"]);
     let shown: serde_json::Value = serde_json::from_str(&timed.out).expect("it is JSON");
     for (shape, value) in [
-        ("Replay", &shown),
+        ("Timeline", &shown["timeline"]),
+        ("Bucket", &shown["timeline"]["buckets"][0]),
         ("Replayed index", &shown["index"]),
         ("Share", &shown["reasonCodes"][0]),
         ("Share", &shown["because"][0]),
@@ -217,6 +220,10 @@ fn the_report_as_json() {
     ] {
         is_documented(shape, value);
     }
+    // Whoever sends to a server learns its pace; the rest of the fields are those of any replay.
+    let mut whole = shown.clone();
+    whole["pace"] = serde_json::Value::Null;
+    is_documented("Replay", &whole);
     insta::assert_snapshot!("replay_json", ran.out);
 }
 
@@ -343,13 +350,21 @@ fn config_and_state_are_taken_over_as_far_as_they_are_known() {
     let lookup = |t: u32| {
         format!(r#"{{"t":{t},"kind":"lookup","request":{LOOKUP},"expect":{{"reasonCode":"PREFIX_MATCH"}}}}"#)
     };
-    let text =
-        capture_of(&[config, &state, &lookup(29), &lookup(30), &config.replace("\"t\":1,", "\"t\":31,")]);
+    let again = config.replace("\"t\":1,", "\"t\":31,");
+    let other = again.replace("\"blockSize\":2", "\"blockSize\":4");
+    let text = capture_of(&[config, &state, &lookup(29), &lookup(30), &again, &other]);
     let ran = run(text, &["--check"]);
     // 10 seconds after its report the entry is dead under the recorded server's TTL.
     assert_eq!(ran.status, 1);
     assert!(ran.out.contains("check: 1 of 2 lookups answered otherwise"), "{}", ran.out);
     assert!(ran.out.contains("c.jsonl:5: tenant"), "{}", ran.out);
+    assert_eq!(
+        ran.out.matches("all of it, since").count(),
+        1,
+        "the same settings again are none: {}",
+        ran.out
+    );
+    assert!(ran.out.contains("c.jsonl:7: passed over of `config`: all of it"), "{}", ran.out);
     for part in ["`other`", "`ranker.new`", "`credits`", "all of it, since it comes after other records"] {
         assert!(ran.out.contains(&format!(": {part}")), "{part}\n{}", ran.out);
     }
@@ -419,4 +434,70 @@ fn a_capture_comes_from_standard_input_too() {
         .expect("the binary runs");
     assert_eq!(output.status.code(), Some(0));
     assert!(String::from_utf8_lossy(&output.stdout).contains(r#""lookups":5"#));
+}
+
+/// The fleet capture as a recorder leaves it that rotated in the middle.
+fn rotated() -> TempDir {
+    let whole = std::fs::read_to_string(testdata("fleet/fleet.capture.jsonl")).expect("it can be read");
+    let lines: Vec<&str> = whole.lines().collect();
+    let (first, second) = lines.split_at(lines.len() / 2);
+    let folder = TempDir::new().expect("a scratch folder can be made");
+    for (name, text) in
+        [("a.jsonl", first.join("\n")), ("b.jsonl", [&lines[..1], second].concat().join("\n"))]
+    {
+        std::fs::write(folder.path().join(name), text + "\n").expect("a scratch file can be written");
+    }
+    folder
+}
+
+#[test]
+fn rotated_captures_are_replayed_as_one() {
+    let folder = rotated();
+    let both = run_in(folder.path(), &["a.jsonl", "b.jsonl", "--check", "-o", "json"]);
+    assert_eq!((both.status, both.err.as_str()), (0, ""));
+    let whole = run_in(&testdata("fleet"), &["fleet.capture.jsonl", "--check", "-o", "json"]);
+    assert_eq!(both.out, whole.out.replace("\"captures\": 1", "\"captures\": 2"));
+    // On its own, the second half knows nothing of what the first half stored.
+    let apart = run_in(folder.path(), &["--separate", "a.jsonl", "b.jsonl", "--check"]);
+    assert_eq!(apart.status, 1, "{}", apart.out);
+}
+
+#[test]
+fn captures_in_the_wrong_order_are_refused() {
+    let folder = rotated();
+    let ran = run_in(folder.path(), &["b.jsonl", "a.jsonl"]);
+    assert_eq!((ran.status, ran.out.as_str()), (2, ""));
+    assert!(ran.err.contains("`a.jsonl` begins "), "{}", ran.err);
+    assert!(ran.err.contains("us before the end of the capture before it"), "{}", ran.err);
+    assert!(ran.err.contains("--separate"), "{}", ran.err);
+    assert_eq!(run_in(folder.path(), &["--separate", "b.jsonl", "a.jsonl"]).status, 0);
+    assert_eq!(run_in(folder.path(), &["a.jsonl", "a.jsonl", "--separate"]).status, 0);
+    assert_eq!(run_in(folder.path(), &["-", "-"]).status, 2);
+}
+
+#[test]
+fn a_timeline_has_every_record_and_stays_bounded() {
+    let ran = run_in(&testdata("fleet"), &["fleet.capture.jsonl", "-o", "json"]);
+    let shown: serde_json::Value = serde_json::from_str(&ran.out).expect("it is JSON");
+    let buckets = shown["timeline"]["buckets"].as_array().expect("a list");
+    let sum = |field: &str| buckets.iter().filter_map(|bucket| bucket[field].as_u64()).sum::<u64>();
+    assert!(buckets.len() <= icache::replay::MAX_BUCKETS);
+    assert_eq!((sum("records"), sum("lookups"), sum("hints"), sum("blocks")), (221, 30, 30, 7_824));
+    assert_eq!((sum("askedTokens"), sum("matchedTokens")), (28_096, 21_568));
+    assert_eq!(buckets[buckets.len() - 1]["entries"], 6_000);
+    // 280 seconds in 512 buckets.
+    assert_eq!(shown["timeline"]["bucketSeconds"], 1.024);
+}
+
+#[test]
+fn a_page_that_cannot_be_written_is_told_before_the_replay() {
+    let folder = TempDir::new().expect("a scratch folder can be made");
+    let place = folder.path().display().to_string();
+    for (html, said) in
+        [(format!("{place}/none/page.html"), "in a folder that is not there"), (place, "is a folder")]
+    {
+        let ran = run(small(), &["--html", &html]);
+        assert_eq!((ran.status, ran.out.as_str()), (2, ""), "{html}");
+        assert!(ran.err.contains(said), "{}", ran.err);
+    }
 }

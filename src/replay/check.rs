@@ -2,7 +2,6 @@
 
 use super::report::Checked;
 use crate::capture::Expectation;
-use crate::decision::Decision;
 use crate::model::{Answer, LookupRequest, RankedReplica, Tier};
 
 /// Relative difference that scores and probabilities may have.
@@ -39,21 +38,21 @@ pub struct Mismatch {
     pub expected: String,
     /// The whole answer, on one line.
     pub got: String,
-    /// The gate that decided it.
-    pub because: &'static str,
+    /// The gate that decided it; a server does not say.
+    pub because: Option<&'static str>,
 }
 
 impl Mismatch {
     pub(super) fn new(
         (file, line): (String, u64),
         request: &LookupRequest<'_>,
-        decision: &Decision,
+        because: Option<&'static str>,
         difference: Difference,
         expected: String,
         got: &Answer,
     ) -> Self {
         let keys = [request.tenant, request.model, request.scheme, request.adapter].map(str::to_owned);
-        Self { file, line, keys, difference, expected, got: one_line(got), because: decision.because.id() }
+        Self { file, line, keys, difference, expected, got: one_line(got), because }
     }
 }
 
@@ -63,10 +62,25 @@ impl Mismatch {
 /// A recorded `TIMEOUT` says how busy that server was, and an unrecorded one cannot happen on a clock that stands still,
 /// so such an answer is not comparable.
 pub fn compare(expect: Option<&Expectation>, recorded: Option<&Answer>, got: &Answer) -> Checked {
+    compared(expect, recorded, got, true)
+}
+
+/// The same without scores and probabilities: they hang on how long ago a replica reported, to the microsecond, which a
+/// server that is sent a capture cannot repeat.
+pub fn compare_untimed(expect: Option<&Expectation>, recorded: Option<&Answer>, got: &Answer) -> Checked {
+    compared(expect, recorded, got, false)
+}
+
+fn compared(
+    expect: Option<&Expectation>,
+    recorded: Option<&Answer>,
+    got: &Answer,
+    with_scores: bool,
+) -> Checked {
     let difference = match (expect, recorded) {
         (Some(expect), _) => against_expectation(expect, got),
         (None, Some(recorded)) if recorded.reason_code == TIMEOUT => return Checked::NotComparable,
-        (None, Some(recorded)) => against_answer(recorded, got),
+        (None, Some(recorded)) => against_answer(recorded, got, with_scores),
         (None, None) => return Checked::Nothing,
     };
     difference.map_or(Checked::Agrees, Checked::Differs)
@@ -81,7 +95,7 @@ fn against_expectation(expect: &Expectation, got: &Answer) -> Option<Difference>
     if expected == got { None } else { differs("replicas", &listed(&expected), &listed(&got)) }
 }
 
-fn against_answer(expected: &Answer, got: &Answer) -> Option<Difference> {
+fn against_answer(expected: &Answer, got: &Answer, with_scores: bool) -> Option<Difference> {
     if expected.reason_code != got.reason_code {
         return differs("reason_code", &expected.reason_code, &got.reason_code);
     }
@@ -89,10 +103,11 @@ fn against_answer(expected: &Answer, got: &Answer) -> Option<Difference> {
     if expected_ids != got_ids {
         return differs("replicas", &listed(&expected_ids), &listed(&got_ids));
     }
-    expected.replicas.iter().zip(&got.replicas).find_map(|(expected, got)| against_replica(expected, got))
+    let mut pairs = expected.replicas.iter().zip(&got.replicas);
+    pairs.find_map(|(expected, got)| against_replica(expected, got, with_scores))
 }
 
-fn against_replica(expected: &RankedReplica, got: &RankedReplica) -> Option<Difference> {
+fn against_replica(expected: &RankedReplica, got: &RankedReplica, with_scores: bool) -> Option<Difference> {
     let field = |name: &str| format!("{name} of {}", expected.replica);
     if expected.matched_tokens != got.matched_tokens {
         differs(
@@ -102,6 +117,8 @@ fn against_replica(expected: &RankedReplica, got: &RankedReplica) -> Option<Diff
         )
     } else if expected.tier != got.tier {
         differs(&field("tier"), expected.tier.label(), got.tier.label())
+    } else if !with_scores {
+        None
     } else if !is_close(expected.score, got.score) {
         differs(&field("score"), &expected.score.to_string(), &got.score.to_string())
     } else if !is_close(expected.probability, got.probability) {
@@ -204,6 +221,21 @@ mod tests {
         assert_eq!(field_of(&zero, &one("PREFIX_MATCH", 1e-10)), None);
         assert!(field_of(&zero, &one("PREFIX_MATCH", 1e-8)).is_some());
         assert!(field_of(&base, &one("PREFIX_MATCH", f32::NAN)).is_some());
+    }
+
+    #[test]
+    fn without_times_scores_may_differ_and_nothing_else() {
+        let base = one("PREFIX_MATCH", 100.0);
+        assert_eq!(compare_untimed(None, Some(&base), &one("PREFIX_MATCH", 1.0)), Checked::Agrees);
+        for change in [
+            |r: &mut RankedReplica| r.replica = "r2".to_owned(),
+            |r: &mut RankedReplica| r.matched_tokens = 65,
+            |r: &mut RankedReplica| r.tier = Tier::T2,
+        ] {
+            let mut other = base.clone();
+            change(&mut other.replicas[0]);
+            assert!(matches!(compare_untimed(None, Some(&base), &other), Checked::Differs(_)));
+        }
     }
 
     #[test]
