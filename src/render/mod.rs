@@ -13,6 +13,7 @@ mod printer;
 mod registry;
 mod replay;
 mod shapes;
+mod simulate;
 mod state;
 mod table;
 mod text;
@@ -31,6 +32,7 @@ pub use registry::{
 };
 pub use replay::{Progress, replay};
 pub use shapes::{SHAPES, Shape, json_output_page};
+pub use simulate::{SimulationProgress, simulated};
 pub use state::state;
 pub use table::Grid;
 pub use text::{Tone, clean, real};
