@@ -7,6 +7,7 @@ mod answer;
 mod diagnostics;
 mod error;
 mod explanation;
+pub mod html;
 mod markdown;
 mod policy;
 mod printer;
