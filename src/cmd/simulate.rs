@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::io::BufReader;
+use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 
 use super::Outcome;
-use super::error::{CommandError, UsageError};
+use super::error::{CommandError, UsageError, sentence};
 use super::exit::Exit;
 use super::input;
 use super::offline::{STDIN, told};
@@ -94,6 +95,9 @@ pub struct Args {
     /// Of the random routing
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Routing")]
     seed: u64,
+    /// Also write a page with plots over time, one file that needs no network
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    html: Option<PathBuf>,
     /// Form of the result; jsonl is the JSON document in one line
     #[arg(short, long, value_enum, default_value_t, value_name = "FORM", help_heading = "Output")]
     output: Format,
@@ -105,7 +109,8 @@ Examples:
       the four routings on eight engines
   icache simulate --trace conversation_trace.jsonl --route reference --warmup 400 --policy policies/
       the defaults and other policies, from a fleet that is warm
-  icache simulate --trace conversation_trace.jsonl --replicas 16 --event-delay 500ms -o json";
+  icache simulate --trace conversation_trace.jsonl --replicas 16 --event-delay 500ms --html fleet.html
+      a larger fleet whose events are late, with plots over time";
 
 /// A routing, as the command line names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -166,6 +171,15 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
     progress.clear();
     let mut result = done?;
     result.warnings.extend(warnings);
+    if let Some(path) = &args.html {
+        let written = render::simulated_page(&result).and_then(|page| page.write(path));
+        written.map_err(|error| {
+            UsageError::new(
+                format!("cannot write `{}`: {}", path.display(), sentence(&error)),
+                "name a file in a folder that is there and may be written to",
+            )
+        })?;
+    }
     render::simulated(printer, args.output, &result)?;
     Ok(Exit::Done)
 }

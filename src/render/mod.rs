@@ -33,7 +33,7 @@ pub use registry::{
 };
 pub use replay::{Progress, replay};
 pub use shapes::{SHAPES, Shape, json_output_page};
-pub use simulate::{SimulationProgress, simulated};
+pub use simulate::{SimulationProgress, simulated, simulated_page};
 pub use state::state;
 pub use table::Grid;
 pub use text::{Tone, clean, real};

@@ -2,15 +2,12 @@
 
 use std::io;
 
-use crate::model::format_duration;
+use super::{DEFAULTS, count, letter, name, percent, policies, seconds, setting};
 use crate::render::printer::Printer;
 use crate::render::replay::shares::share;
 use crate::render::table::Grid;
-use crate::render::text::{Tone, clean, count_of, grouped, wrap};
-use crate::simulate::{BLOCK_TOKENS, Publish, Run, Simulated, Times};
-
-/// What the defaults are called among policies.
-const DEFAULTS: &str = "the defaults";
+use crate::render::text::{Tone, clean, count_of, wrap};
+use crate::simulate::{Run, Simulated, Times};
 
 pub(super) fn table(printer: &mut Printer, result: &Simulated) -> io::Result<()> {
     head(printer, result)?;
@@ -26,62 +23,16 @@ pub(super) fn table(printer: &mut Printer, result: &Simulated) -> io::Result<()>
     result.warnings.iter().try_for_each(|warning| printer.line(&format!("{label} {}", clean(warning))))
 }
 
-/// What a policy is called in the tables: paths do not fit beside numbers. `None` where all runs are under the defaults.
-fn letter(result: &Simulated, run: &Run) -> Option<char> {
-    let policies = policies(result);
-    let at = policies.iter().position(|policy| *policy == run.policy.as_deref())?;
-    let letter = u8::try_from(at).ok().map(|at| char::from(b'A' + at % 26));
-    letter.filter(|_| run.routing.asks() && policies != [None])
-}
-
-/// The policies of the runs that ask, each once.
-fn policies(result: &Simulated) -> Vec<Option<&str>> {
-    let mut seen = Vec::new();
-    for run in result.runs.iter().filter(|run| run.routing.asks()) {
-        let policy = run.policy.as_deref();
-        if !seen.contains(&policy) {
-            seen.push(policy);
-        }
-    }
-    seen
-}
-
-fn name(result: &Simulated, run: &Run) -> String {
-    match letter(result, run) {
-        Some(letter) => format!("{} {letter}", run.routing.name()),
-        None => run.routing.name().to_owned(),
-    }
-}
-
 fn head(printer: &mut Printer, result: &Simulated) -> io::Result<()> {
-    let settings = &result.settings;
     let policies = policies(result);
     if policies.iter().any(Option::is_some) {
         for (at, policy) in policies.iter().enumerate() {
-            let letter = char::from(b'A' + (at % 26) as u8).to_string();
-            let letter = printer.paint(Tone::Strong, &letter);
+            let letter = printer.paint(Tone::Strong, &letter(at).to_string());
             printer.line(&format!("{letter}  {}", clean(policy.unwrap_or(DEFAULTS))))?;
         }
         printer.line("")?;
     }
-    let mut text = format!(
-        "{}, {} asked for; {} with a cache of {} of {BLOCK_TOKENS} tokens, each prefilling {} tokens a second",
-        count_of(result.requests, "request"),
-        count_of(result.reachable.asked_tokens, "token"),
-        count_of(settings.replicas as u64, "engine"),
-        count_of(settings.blocks_per_replica as u64, "block"),
-        count(settings.prefill_rate),
-    );
-    if settings.warmup > 0 {
-        text.push_str(&format!("; the first {} round-robin", count(settings.warmup.min(result.requests))));
-    }
-    if settings.event_delay_ns > 0 {
-        text.push_str(&format!("; events {} late", format_duration(settings.event_delay_ns)));
-    }
-    if settings.publish == Publish::Start {
-        text.push_str("; blocks told of when their prefill begins");
-    }
-    lines(printer, &text)
+    lines(printer, &setting(result))
 }
 
 fn lines(printer: &mut Printer, text: &str) -> io::Result<()> {
@@ -150,19 +101,7 @@ fn answers(printer: &mut Printer, result: &Simulated, run: &Run) -> io::Result<(
     lines(printer, "missed: share of the tokens that were computed although another engine held them")
 }
 
-/// Mean, median and 99th percentile, in seconds.
+/// Mean, median and 99th percentile.
 fn times(times: &Times) -> [String; 3] {
-    let seconds = |ns: f64| match ns / 1e9 {
-        seconds if seconds < 100.0 => format!("{seconds:.2} s"),
-        seconds => format!("{} s", grouped(seconds.round() as i64)),
-    };
     [times.mean_ns(), times.percentile_ns(50) as f64, times.percentile_ns(99) as f64].map(seconds)
-}
-
-fn count(number: u64) -> String {
-    grouped(i64::try_from(number).unwrap_or(i64::MAX))
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
 }
