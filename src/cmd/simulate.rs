@@ -19,7 +19,7 @@ use crate::render::{self, Format, Printer, SimulationProgress};
 use crate::replay::GivenPolicy;
 use crate::simulate::{
     Contender, MAX_BLOCKS_PER_REPLICA, MAX_PREFILL_RATE, MAX_REPLICAS, MAX_RUNS, NamedPolicies, Publish,
-    Routing, Settings, Simulated, Trace, TraceError, simulate,
+    Routing, Settings, Simulated, Trace, TraceError, TraceOptions, simulate,
 };
 
 /// Simulate a fleet on a request trace, and compare routings and policies side by side
@@ -193,7 +193,8 @@ fn work(
 ) -> Result<Simulated, UsageError> {
     let name = if path == "-" { STDIN } else { path };
     let source = BufReader::with_capacity(1 << 16, input::open(path)?);
-    let trace = Trace::read(name, source, skip_bad).map_err(|error| unusable(path, &error))?;
+    let options = TraceOptions { skip_bad, ..TraceOptions::default() };
+    let trace = Trace::read(name, source, options).map_err(|error| unusable(path, &error))?;
     progress.expect(trace.requests().len() as u64 * contenders.len() as u64);
     Ok(simulate(name, &trace, settings, contenders, &mut |done| progress.at(done)))
 }

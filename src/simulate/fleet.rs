@@ -128,6 +128,12 @@ impl<'a> Fleet<'a> {
         {
             self.perform(task, now_ns);
         }
+        // What is on its way still arrives; nothing else happens any more.
+        while let Some((now_ns, task)) = self.agenda.next(i64::MAX) {
+            if matches!(task, Task::Deliver { .. }) {
+                self.perform(task, now_ns);
+            }
+        }
         let index = self
             .router
             .as_ref()

@@ -21,7 +21,7 @@ pub use reachable::Reachable;
 pub use tally::{GateShare, IndexTally, Load, MAX_WINDOWS, Run, Share, Times, Window};
 pub use trace::{
     BLOCK_TOKENS, MAX_BAD_LINES, MAX_REQUESTS, MAX_TIMESTAMP_MS, MAX_TRACE_BLOCKS, MAX_TRACE_LINE_BYTES,
-    Request, Trace, TraceError,
+    Request, Trace, TraceError, TraceOptions,
 };
 
 use self::fleet::Fleet;

@@ -19,7 +19,7 @@ pub struct Run {
     pub policy: Option<String>,
     /// All requests together.
     pub total: Share,
-    /// Tokens computed that another engine held when the request was routed.
+    /// Tokens computed that an engine held, or was computing, when the request was routed.
     pub missed_tokens: u64,
     /// Time to first token of all requests.
     pub ttft: Times,
@@ -81,7 +81,7 @@ pub struct Load {
 pub struct GateShare {
     /// Requests, and what they found.
     pub share: Share,
-    /// Tokens computed that another engine held when the request was routed.
+    /// Tokens computed that an engine held, or was computing, when the request was routed.
     pub missed_tokens: u64,
 }
 

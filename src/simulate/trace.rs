@@ -18,9 +18,9 @@ use crate::model::{Limits, PrefixHash};
 
 /// Tokens in a block of a trace.
 pub const BLOCK_TOKENS: u32 = 512;
-/// Requests in a trace at most.
+/// Requests in a trace at most, unless [`TraceOptions`] say otherwise.
 pub const MAX_REQUESTS: usize = 1_000_000;
-/// Blocks in all requests of a trace at most; each takes some 12 bytes.
+/// Blocks in all requests of a trace at most, unless [`TraceOptions`] say otherwise; each takes some 12 bytes.
 pub const MAX_TRACE_BLOCKS: usize = 1 << 25;
 /// Bytes of a line at most: room for as many ids as a request may have.
 pub const MAX_TRACE_LINE_BYTES: usize = 2 << 20;
@@ -58,6 +58,23 @@ pub enum TraceError {
         /// What is wrong with it.
         what: String,
     },
+}
+
+/// How a trace is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TraceOptions {
+    /// Pass over and count lines that cannot be used, instead of failing at the first.
+    pub skip_bad: bool,
+    /// Requests at most.
+    pub max_requests: usize,
+    /// Blocks in all requests at most; no more than 32 bits count.
+    pub max_blocks: usize,
+}
+
+impl Default for TraceOptions {
+    fn default() -> Self {
+        Self { skip_bad: false, max_requests: MAX_REQUESTS, max_blocks: MAX_TRACE_BLOCKS }
+    }
 }
 
 /// One request of a trace.
@@ -107,10 +124,10 @@ struct TraceLine {
 }
 
 impl Trace {
-    /// Reads a trace called `name`; with `skip_bad`, lines that cannot be used are passed over and counted.
+    /// Reads a trace; `name` stands for it in errors.
     ///
     /// Requests come in the order of their arrival: a timestamp that goes back makes its line a bad one.
-    pub fn read(name: &str, mut source: impl BufRead, skip_bad: bool) -> Result<Self, TraceError> {
+    pub fn read(name: &str, mut source: impl BufRead, options: TraceOptions) -> Result<Self, TraceError> {
         let mut trace = Self::default();
         let mut numbers = HashMap::new();
         let mut buffer = Vec::new();
@@ -133,11 +150,10 @@ impl Trace {
             };
             match parsed {
                 Ok(parsed) => trace.add(&parsed, &mut numbers),
-                Err(what) if skip_bad => trace.pass_over(format!("{name}:{line}: {what}")),
+                Err(what) if options.skip_bad => trace.pass_over(format!("{name}:{line}: {what}")),
                 Err(what) => return Err(TraceError::Line { name: name.to_owned(), line, what }),
             }
-            let over = trace.over_limit();
-            if let Some(what) = over {
+            if let Some(what) = trace.over_limit(options) {
                 return Err(TraceError::Size { name: name.to_owned(), what });
             }
         }
@@ -148,12 +164,12 @@ impl Trace {
         Ok(trace)
     }
 
-    fn over_limit(&self) -> Option<String> {
-        if self.requests.len() > MAX_REQUESTS {
-            return Some(format!("holds more than {MAX_REQUESTS} requests"));
+    fn over_limit(&self, options: TraceOptions) -> Option<String> {
+        let TraceOptions { max_requests, max_blocks, .. } = options;
+        if self.requests.len() > max_requests {
+            return Some(format!("holds more than {max_requests} requests"));
         }
-        (self.blocks.len() > MAX_TRACE_BLOCKS)
-            .then(|| format!("holds more than {MAX_TRACE_BLOCKS} blocks in all"))
+        (self.blocks.len() > max_blocks).then(|| format!("holds more than {max_blocks} blocks in all"))
     }
 
     fn parse(&self, line: &[u8]) -> Result<TraceLine, String> {

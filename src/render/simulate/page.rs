@@ -18,9 +18,13 @@ pub fn simulated_page(result: &Simulated) -> io::Result<Page> {
     let mut page = Page::new(&format!("Simulation of {}", result.trace), "icache simulate")
         .lead(setting(result))
         .fact(Fact::new("requests", count(result.requests)))
-        .fact(Fact::new("one cache without bound", found(reachable.ideal_tokens)).note("of the tokens would be found"))
         .fact(
-            Fact::new("one cache of that memory", found(reachable.pooled_tokens)).note("of the tokens would be found"),
+            Fact::new("one cache without bound", found(reachable.ideal_tokens))
+                .note("of the tokens would be found"),
+        )
+        .fact(
+            Fact::new("one cache of that memory", found(reachable.pooled_tokens))
+                .note("of the tokens would be found"),
         );
     if let Some(best) = result.runs.iter().max_by_key(|run| run.total.found_tokens) {
         page = page.fact(Fact::new("most found", found(best.total.found_tokens)).note(name(result, best)));
@@ -56,7 +60,7 @@ fn compared(result: &Simulated) -> Section {
         ]);
     }
     let section = Section::new("Compared").table(table).text(
-        "Found: share of the tokens found in cache. Missed: share of the tokens that were computed although another \
+        "Found: share of the tokens found in cache. Missed: share of the tokens that were computed although an \
          engine held them. Spread: most prefilled tokens of an engine over the mean. TTFT: time to first token. Busy: \
          share of the time that engines prefill.",
     );

@@ -98,7 +98,7 @@ fn answers(printer: &mut Printer, result: &Simulated, run: &Run) -> io::Result<(
     }
     grid.lines().iter().try_for_each(|line| printer.line(line))?;
     printer.line("")?;
-    lines(printer, "missed: share of the tokens that were computed although another engine held them")
+    lines(printer, "missed: share of the tokens that were computed although an engine held them")
 }
 
 /// Mean, median and 99th percentile.
