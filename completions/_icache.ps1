@@ -30,6 +30,7 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process: what was answered, why, and whether it is what was recorded')
+            [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Simulate a fleet on a request trace, and compare routings and policies side by side')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Check, show, compare and try out policies')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report what a replica holds, and its statistics')
@@ -136,6 +137,30 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Compare each lookup with its recorded answer or expectation; any difference ends with exit status 1')
             [CompletionResult]::new('--skip-bad', '--skip-bad', [CompletionResultType]::ParameterName, 'Pass over and count lines that cannot be used')
             [CompletionResult]::new('--timings', '--timings', [CompletionResultType]::ParameterName, 'Also say how long lookups took on this machine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;simulate' {
+            [CompletionResult]::new('--trace', '--trace', [CompletionResultType]::ParameterName, 'Requests, one JSON object a line: timestamp (ms), input_length, output_length (tokens) and hash_ids (one for each block of 512 tokens); `-` is standard input')
+            [CompletionResult]::new('--replicas', '--replicas', [CompletionResultType]::ParameterName, 'Engines')
+            [CompletionResult]::new('--blocks-per-replica', '--blocks-per-replica', [CompletionResultType]::ParameterName, 'Blocks of 512 tokens in the cache of each engine')
+            [CompletionResult]::new('--prefill-rate', '--prefill-rate', [CompletionResultType]::ParameterName, 'Tokens that each engine prefills in a second')
+            [CompletionResult]::new('--publish', '--publish', [CompletionResultType]::ParameterName, 'When engines say what a prompt brought into their cache')
+            [CompletionResult]::new('--event-delay', '--event-delay', [CompletionResultType]::ParameterName, 'How late everything that engines say comes to the index')
+            [CompletionResult]::new('--refresh', '--refresh', [CompletionResultType]::ParameterName, 'How often a sidecar reports everything that its engine holds; 0 for never')
+            [CompletionResult]::new('--route', '--route', [CompletionResultType]::ParameterName, 'Routings to compare')
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policies to route under, beside the defaults: a YAML or JSON file, or a folder of them')
+            [CompletionResult]::new('--tenant', '--tenant', [CompletionResultType]::ParameterName, 'Whose requests they are, and the namespace of policies that name none')
+            [CompletionResult]::new('--warmup', '--warmup', [CompletionResultType]::ParameterName, 'Requests to begin with that go round-robin, whatever the routing')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Of the random routing')
+            [CompletionResult]::new('--html', '--html', [CompletionResultType]::ParameterName, 'Also write a page with plots over time, one file that needs no network')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('--skip-bad', '--skip-bad', [CompletionResultType]::ParameterName, 'Pass over and count lines that cannot be used')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
@@ -374,6 +399,7 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process: what was answered, why, and whether it is what was recorded')
+            [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Simulate a fleet on a request trace, and compare routings and policies side by side')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Check, show, compare and try out policies')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report what a replica holds, and its statistics')
@@ -394,6 +420,9 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             break
         }
         'icache;help;replay' {
+            break
+        }
+        'icache;help;simulate' {
             break
         }
         'icache;help;policy' {

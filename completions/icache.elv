@@ -27,6 +27,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
             cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
             cand replay 'Replay captures in process: what was answered, why, and whether it is what was recorded'
+            cand simulate 'Simulate a fleet on a request trace, and compare routings and policies side by side'
             cand policy 'Check, show, compare and try out policies'
             cand state 'Show the replicas'' statistics and the size of the index'
             cand report 'Report what a replica holds, and its statistics'
@@ -129,6 +130,29 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand --check 'Compare each lookup with its recorded answer or expectation; any difference ends with exit status 1'
             cand --skip-bad 'Pass over and count lines that cannot be used'
             cand --timings 'Also say how long lookups took on this machine'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;simulate'= {
+            cand --trace 'Requests, one JSON object a line: timestamp (ms), input_length, output_length (tokens) and hash_ids (one for each block of 512 tokens); `-` is standard input'
+            cand --replicas 'Engines'
+            cand --blocks-per-replica 'Blocks of 512 tokens in the cache of each engine'
+            cand --prefill-rate 'Tokens that each engine prefills in a second'
+            cand --publish 'When engines say what a prompt brought into their cache'
+            cand --event-delay 'How late everything that engines say comes to the index'
+            cand --refresh 'How often a sidecar reports everything that its engine holds; 0 for never'
+            cand --route 'Routings to compare'
+            cand --policy 'Policies to route under, beside the defaults: a YAML or JSON file, or a folder of them'
+            cand --tenant 'Whose requests they are, and the namespace of policies that name none'
+            cand --warmup 'Requests to begin with that go round-robin, whatever the routing'
+            cand --seed 'Of the random routing'
+            cand --html 'Also write a page with plots over time, one file that needs no network'
+            cand -o 'Form of the result; jsonl is the JSON document in one line'
+            cand --output 'Form of the result; jsonl is the JSON document in one line'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand --skip-bad 'Pass over and count lines that cannot be used'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand -V 'Print version'
@@ -343,6 +367,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
             cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
             cand replay 'Replay captures in process: what was answered, why, and whether it is what was recorded'
+            cand simulate 'Simulate a fleet on a request trace, and compare routings and policies side by side'
             cand policy 'Check, show, compare and try out policies'
             cand state 'Show the replicas'' statistics and the size of the index'
             cand report 'Report what a replica holds, and its statistics'
@@ -359,6 +384,8 @@ set edit:completion:arg-completer[icache] = {|@words|
         &'icache;help;explain'= {
         }
         &'icache;help;replay'= {
+        }
+        &'icache;help;simulate'= {
         }
         &'icache;help;policy'= {
             cand lint 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'

@@ -33,6 +33,7 @@ complete -c icache -n "__fish_icache_needs_command" -f -a "serve" -d 'Hold the i
 complete -c icache -n "__fish_icache_needs_command" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
 complete -c icache -n "__fish_icache_needs_command" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
 complete -c icache -n "__fish_icache_needs_command" -f -a "replay" -d 'Replay captures in process: what was answered, why, and whether it is what was recorded'
+complete -c icache -n "__fish_icache_needs_command" -f -a "simulate" -d 'Simulate a fleet on a request trace, and compare routings and policies side by side'
 complete -c icache -n "__fish_icache_needs_command" -f -a "policy" -d 'Check, show, compare and try out policies'
 complete -c icache -n "__fish_icache_needs_command" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
 complete -c icache -n "__fish_icache_needs_command" -f -a "report" -d 'Report what a replica holds, and its statistics'
@@ -135,6 +136,32 @@ complete -c icache -n "__fish_icache_using_subcommand replay" -l skip-bad -d 'Pa
 complete -c icache -n "__fish_icache_using_subcommand replay" -l timings -d 'Also say how long lookups took on this machine'
 complete -c icache -n "__fish_icache_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand replay" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l trace -d 'Requests, one JSON object a line: timestamp (ms), input_length, output_length (tokens) and hash_ids (one for each block of 512 tokens); `-` is standard input' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l replicas -d 'Engines' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l blocks-per-replica -d 'Blocks of 512 tokens in the cache of each engine' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l prefill-rate -d 'Tokens that each engine prefills in a second' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l publish -d 'When engines say what a prompt brought into their cache' -r -f -a "start\t'When its prefill begins'
+end\t'When its prefill ends'"
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l event-delay -d 'How late everything that engines say comes to the index' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l refresh -d 'How often a sidecar reports everything that its engine holds; 0 for never' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l route -d 'Routings to compare' -r -f -a "reference\t'The first replica of LookupRoute\'s answer; round-robin where there is none'
+round-robin\t'One engine after the other'
+random\t'Any engine'
+least-loaded\t'The engine with the fewest prompt tokens that are not prefilled yet'"
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l policy -d 'Policies to route under, beside the defaults: a YAML or JSON file, or a folder of them' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l tenant -d 'Whose requests they are, and the namespace of policies that name none' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l warmup -d 'Requests to begin with that go round-robin, whatever the routing' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l seed -d 'Of the random routing' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l html -d 'Also write a page with plots over time, one file that needs no network' -r -F
+complete -c icache -n "__fish_icache_using_subcommand simulate" -s o -l output -d 'Form of the result; jsonl is the JSON document in one line' -r -f -a "table\t'Text for people'
+json\t'One indented JSON document'
+jsonl\t'One JSON document a line'"
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l skip-bad -d 'Pass over and count lines that cannot be used'
+complete -c icache -n "__fish_icache_using_subcommand simulate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand simulate" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_using_subcommand policy; and not __fish_seen_subcommand_from lint rules show diff simulate crd schema help" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always, in pipes and files too'
 never\t'Never'"
@@ -309,18 +336,19 @@ never\t'Never'"
 complete -c icache -n "__fish_icache_using_subcommand generate" -l check -d 'Write nothing; end with status 1 where a file is stale'
 complete -c icache -n "__fish_icache_using_subcommand generate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand generate" -s V -l version -d 'Print version'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "serve" -d 'Hold the index and answer lookups'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "replay" -d 'Replay captures in process: what was answered, why, and whether it is what was recorded'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "policy" -d 'Check, show, compare and try out policies'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "report" -d 'Report what a replica holds, and its statistics'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "event" -d 'Publish a cache event: an eviction, a clearing, a sign of life'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "completions" -d 'Print the completion script of a shell'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "man" -d 'Print the manual page, or write the pages of all commands'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "generate" -d 'Write completions/, man/ and docs/ from the definitions in the source'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay simulate policy state report event completions man generate help" -f -a "serve" -d 'Hold the index and answer lookups'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay simulate policy state report event completions man generate help" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay simulate policy state report event completions man generate help" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay simulate policy state report event completions man generate help" -f -a "replay" -d 'Replay captures in process: what was answered, why, and whether it is what was recorded'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay simulate policy state report event completions man generate help" -f -a "simulate" -d 'Simulate a fleet on a request trace, and compare routings and policies side by side'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay simulate policy state report event completions man generate help" -f -a "policy" -d 'Check, show, compare and try out policies'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay simulate policy state report event completions man generate help" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay simulate policy state report event completions man generate help" -f -a "report" -d 'Report what a replica holds, and its statistics'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay simulate policy state report event completions man generate help" -f -a "event" -d 'Publish a cache event: an eviction, a clearing, a sign of life'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay simulate policy state report event completions man generate help" -f -a "completions" -d 'Print the completion script of a shell'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay simulate policy state report event completions man generate help" -f -a "man" -d 'Print the manual page, or write the pages of all commands'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay simulate policy state report event completions man generate help" -f -a "generate" -d 'Write completions/, man/ and docs/ from the definitions in the source'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay simulate policy state report event completions man generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "lint" -d 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
 complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "rules" -d 'Explain a rule of `icache policy lint`; without a name, list them all'
 complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "show" -d 'Show the effective policy of each namespace: every knob with its value and where it comes from'

@@ -84,7 +84,8 @@ fn setting(result: &Simulated) -> String {
         count(settings.prefill_rate),
     );
     if settings.warmup > 0 {
-        text.push_str(&format!("; the first {} round-robin", count(settings.warmup.min(result.requests))));
+        let requests = count_of(settings.warmup.min(result.requests), "request");
+        text.push_str(&format!("; {requests} of warm-up"));
     }
     if settings.event_delay_ns > 0 {
         text.push_str(&format!("; events {} late", format_duration(settings.event_delay_ns)));
