@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::cache::BlockCache;
+use super::gateway::Answered;
 use super::trace::{BLOCK_TOKENS, Trace};
 use crate::engine::{Change, Held};
 use crate::model::{AdapterId, Tier};
@@ -17,6 +18,8 @@ pub(super) struct Queued {
     pub(super) request: usize,
     /// Leading blocks of it that the best-placed engine held when it was routed.
     pub(super) best_blocks: usize,
+    /// The answer of LookupRoute that its place rests on.
+    pub(super) answered: Option<Answered>,
 }
 
 /// A prefill.

@@ -2,7 +2,7 @@
 
 use super::agenda::Agenda;
 use super::engine::{Engine, Queued};
-use super::gateway::{Answered, Gateway, MODEL, Names, SCHEME};
+use super::gateway::{Gateway, MODEL, Names, SCHEME};
 use super::sidecar::{Sent, deliver};
 use super::tally::{IndexTally, Run, Served, Tally};
 use super::trace::Trace;
@@ -67,9 +67,6 @@ pub(super) struct Fleet<'a> {
     router: Option<Router>,
     index: IndexTally,
     agenda: Agenda<Task>,
-    /// Answers that requests in queues rest on, by place in the trace.
-    answers: Vec<Option<Answered>>,
-    unfinished: u64,
     tally: Tally,
 }
 
@@ -109,8 +106,6 @@ impl<'a> Fleet<'a> {
             router,
             index: IndexTally::default(),
             agenda: Agenda::new(),
-            answers: vec![None; trace.requests().len()],
-            unfinished: 0,
             trace,
             settings,
         }
@@ -123,16 +118,8 @@ impl<'a> Fleet<'a> {
             self.arrive(at);
             progress(at as u64 + 1);
         }
-        while self.unfinished > 0
-            && let Some((now_ns, task)) = self.agenda.next(i64::MAX)
-        {
-            self.perform(task, now_ns);
-        }
-        // What is on its way still arrives; nothing else happens any more.
         while let Some((now_ns, task)) = self.agenda.next(i64::MAX) {
-            if matches!(task, Task::Deliver { .. }) {
-                self.perform(task, now_ns);
-            }
+            self.perform(task, now_ns);
         }
         let index = self
             .router
@@ -147,14 +134,21 @@ impl<'a> Fleet<'a> {
             return;
         }
         let start_ns = self.trace.requests().first().map_or(0, |first| first.at_ns);
-        self.plan(start_ns + SWEEP_NS, Task::Sweep);
-        self.plan(start_ns + STATS_NS, Task::Stats);
-        self.plan(start_ns, Task::Alive);
+        self.recur(start_ns + SWEEP_NS, Task::Sweep);
+        self.recur(start_ns + STATS_NS, Task::Stats);
+        self.recur(start_ns, Task::Alive);
         let refresh_ns = self.settings.refresh_ns;
         for replica in (0..self.engines.len()).filter(|_| refresh_ns > 0) {
             // Sidecars do not start together: their refreshes are spread over the interval.
             let part = i128::from(refresh_ns) * (replica as i128 + 1) / self.engines.len() as i128;
-            self.plan(start_ns + part as i64, Task::Refresh(replica));
+            self.recur(start_ns + part as i64, Task::Refresh(replica));
+        }
+    }
+
+    /// Plans what recurs, unless no request comes after it: then nobody asks the index any more.
+    fn recur(&mut self, at_ns: i64, task: Task) {
+        if self.trace.requests().last().is_some_and(|last| at_ns <= last.at_ns) {
+            self.plan(at_ns, task);
         }
     }
 
@@ -172,9 +166,8 @@ impl<'a> Fleet<'a> {
         let choice = self.gateway.choose(self.trace, request, &self.engines, index, clock(now_ns));
         let prompt = self.trace.full_blocks(request);
         let best_blocks = self.engines.iter().map(|engine| engine.leading(prompt)).max().unwrap_or(0);
-        self.answers[at] = choice.answered;
-        self.unfinished += 1;
-        self.engines[choice.replica].enqueue(Queued { request: at, best_blocks }, request.tokens);
+        self.engines[choice.replica]
+            .enqueue(Queued { request: at, best_blocks, answered: choice.answered }, request.tokens);
         if self.engines[choice.replica].is_idle() {
             self.begin(choice.replica, now_ns);
         }
@@ -198,11 +191,9 @@ impl<'a> Fleet<'a> {
         if self.router.is_some() && self.settings.publish == Publish::End {
             self.send(replica, now_ns, Sent::Changes(prefill.stored(self.trace)));
         }
-        let at = prefill.queued.request;
-        let Some(request) = self.trace.requests().get(at) else { return };
+        let Some(request) = self.trace.requests().get(prefill.queued.request) else { return };
         let block_tokens = u64::from(super::BLOCK_TOKENS);
         let best_tokens = prefill.queued.best_blocks as u64 * block_tokens;
-        self.unfinished -= 1;
         self.tally.add(&Served {
             arrived_ns: request.at_ns,
             asked_tokens: request.tokens,
@@ -211,7 +202,7 @@ impl<'a> Fleet<'a> {
             prefill_ns: prefill.span_ns,
             ended_ns: now_ns,
             replica,
-            answered: self.answers[at],
+            answered: prefill.queued.answered,
         });
         self.begin(replica, now_ns);
     }
@@ -235,27 +226,27 @@ impl<'a> Fleet<'a> {
                 let Some(router) = &self.router else { return };
                 let swept = router.index().sweep(clock(now_ns));
                 self.index.expired += swept.expired_lru + swept.expired_lfu;
-                self.plan(now_ns + SWEEP_NS, Task::Sweep);
+                self.recur(now_ns + SWEEP_NS, Task::Sweep);
             }
             Task::Refresh(replica) => {
                 let with_running = self.settings.publish == Publish::Start;
                 let held: Vec<Change> =
                     restate(self.engines[replica].held(self.trace, with_running).into_iter());
                 self.send(replica, now_ns, Sent::Changes(held));
-                self.plan(now_ns.saturating_add(self.settings.refresh_ns), Task::Refresh(replica));
+                self.recur(now_ns + self.settings.refresh_ns, Task::Refresh(replica));
             }
             Task::Stats => {
                 for replica in 0..self.engines.len() {
                     let (hit_rate, pressure) = self.engines[replica].take_stats(self.trace);
                     self.send(replica, now_ns, Sent::Stats { hit_rate, pressure });
                 }
-                self.plan(now_ns + STATS_NS, Task::Stats);
+                self.recur(now_ns + STATS_NS, Task::Stats);
             }
             Task::Alive => {
                 for replica in 0..self.engines.len() {
                     self.send(replica, now_ns, Sent::Alive);
                 }
-                self.plan(now_ns + ALIVE_NS, Task::Alive);
+                self.recur(now_ns + ALIVE_NS, Task::Alive);
             }
         }
     }

@@ -203,7 +203,7 @@ impl Tally {
         run.span_ns = run.span_ns.max(served.ended_ns - self.first_ns);
         let engine = &mut run.engines[served.replica];
         engine.share.add(asked, found);
-        engine.busy_ns += served.prefill_ns;
+        engine.busy_ns = engine.busy_ns.saturating_add(served.prefill_ns);
         let at = (served.arrived_ns - self.first_ns) / run.window_ns;
         let window = &mut run.windows[at as usize];
         window.share.add(asked, found);

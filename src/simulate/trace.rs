@@ -24,8 +24,8 @@ pub const MAX_REQUESTS: usize = 1_000_000;
 pub const MAX_TRACE_BLOCKS: usize = 1 << 25;
 /// Bytes of a line at most: room for as many ids as a request may have.
 pub const MAX_TRACE_LINE_BYTES: usize = 2 << 20;
-/// Latest timestamp, in milliseconds: a year.
-pub const MAX_TIMESTAMP_MS: f64 = 366.0 * 86_400_000.0;
+/// Latest timestamp, in milliseconds: a week.
+pub const MAX_TIMESTAMP_MS: f64 = 7.0 * 86_400_000.0;
 /// Bad lines that are kept by name; further ones are only counted.
 pub const MAX_BAD_LINES: usize = 20;
 
@@ -183,7 +183,7 @@ impl Trace {
         let (timestamp, tokens, ids) = (parsed.timestamp, parsed.input_length, parsed.hash_ids.len());
         if !(0.0..=MAX_TIMESTAMP_MS).contains(&timestamp) {
             return Err(format!(
-                "field `timestamp`: `{timestamp}` is not within a year; write milliseconds from the start"
+                "field `timestamp`: `{timestamp}` is not within a week; write milliseconds from the start"
             ));
         }
         if self.requests.last().is_some_and(|last| last.at_ns > nanoseconds(timestamp)) {

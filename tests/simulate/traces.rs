@@ -33,9 +33,9 @@ fn bad_lines_name_file_line_and_field() {
         (r#"{"timestamp":"8","input_length":1,"hash_ids":[1]}"#, "field `timestamp`"),
         (
             r#"{"timestamp":-1,"input_length":1,"hash_ids":[1]}"#,
-            "field `timestamp`: `-1` is not within a year",
+            "field `timestamp`: `-1` is not within a week",
         ),
-        (r#"{"timestamp":1e12,"input_length":1,"hash_ids":[1]}"#, "is not within a year"),
+        (r#"{"timestamp":604800001,"input_length":1,"hash_ids":[1]}"#, "is not within a week"),
         (r#"{"timestamp":6.9,"input_length":1,"hash_ids":[1]}"#, "field `timestamp`: `6.9` lies before"),
         (
             r#"{"timestamp":8,"input_length":0,"hash_ids":[]}"#,
@@ -70,7 +70,7 @@ fn what_is_read() {
     let ids = vec!["1"; 131_072].join(",");
     let text = format!(
         "\u{feff}{GOOD}\r\n{{\"timestamp\":7.5,\"input_length\":1,\"hash_ids\":[9],\"round\":3}}\n\
-         {{\"timestamp\":7.5,\"input_length\":67108864,\"hash_ids\":[{ids}]}}"
+         {{\"timestamp\":604800000,\"input_length\":67108864,\"hash_ids\":[{ids}]}}"
     );
     let trace = read(&text).unwrap();
     let [first, second, third] = trace.requests() else { panic!("three requests") };
