@@ -49,6 +49,9 @@ _icache() {
             icache,serve)
                 cmd="icache__subcmd__serve"
                 ;;
+            icache,simulate)
+                cmd="icache__subcmd__simulate"
+                ;;
             icache,state)
                 cmd="icache__subcmd__state"
                 ;;
@@ -84,6 +87,9 @@ _icache() {
                 ;;
             icache__subcmd__help,serve)
                 cmd="icache__subcmd__help__subcmd__serve"
+                ;;
+            icache__subcmd__help,simulate)
+                cmd="icache__subcmd__help__subcmd__simulate"
                 ;;
             icache__subcmd__help,state)
                 cmd="icache__subcmd__help__subcmd__state"
@@ -164,7 +170,7 @@ _icache() {
 
     case "${cmd}" in
         icache)
-            opts="-h -V --color --help --version serve lookup explain replay policy state report event completions man generate help"
+            opts="-h -V --color --help --version serve lookup explain replay simulate policy state report event completions man generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -314,7 +320,7 @@ _icache() {
             return 0
             ;;
         icache__subcmd__help)
-            opts="serve lookup explain replay policy state report event completions man generate help"
+            opts="serve lookup explain replay simulate policy state report event completions man generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -566,6 +572,20 @@ _icache() {
             return 0
             ;;
         icache__subcmd__help__subcmd__serve)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        icache__subcmd__help__subcmd__simulate)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1400,6 +1420,84 @@ _icache() {
                     ;;
                 --log-level)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        icache__subcmd__simulate)
+            opts="-o -h -V --trace --skip-bad --replicas --blocks-per-replica --prefill-rate --publish --event-delay --refresh --route --policy --tenant --warmup --seed --html --output --color --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --trace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --replicas)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --blocks-per-replica)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prefill-rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --publish)
+                    COMPREPLY=($(compgen -W "start end" -- "${cur}"))
+                    return 0
+                    ;;
+                --event-delay)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --refresh)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --route)
+                    COMPREPLY=($(compgen -W "reference round-robin random least-loaded" -- "${cur}"))
+                    return 0
+                    ;;
+                --policy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tenant)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --warmup)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --html)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json jsonl" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json jsonl" -- "${cur}"))
                     return 0
                     ;;
                 --color)

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Documents with console blocks; the first says how to run the tests.
-const DOCUMENTS: [&str; 3] = ["README.md", "docs/policies.md", "docs/replay.md"];
+const DOCUMENTS: &[&str] = &["README.md", "docs/policies.md", "docs/replay.md", "docs/simulate.md"];
 
 const PORTS: [&str; 3] = ["9090", "8080", "8081"];
 const MARK: char = '\u{1}';

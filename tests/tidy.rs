@@ -18,6 +18,10 @@ const ARROWS: &[(&str, &[&str])] = &[
         "replay",
         &["capture", "contract", "decision", "engine", "explanation", "index", "lookup", "model", "policy"],
     ),
+    (
+        "simulate",
+        &["capture", "contract", "decision", "engine", "hash", "index", "lookup", "model", "policy"],
+    ),
     ("server", &["contract", "decision", "explanation", "index", "lookup", "model", "policy"]),
 ];
 

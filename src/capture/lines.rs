@@ -7,17 +7,23 @@ pub const MAX_LINE_BYTES: usize = 64 << 20;
 
 /// One line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Line {
-    /// It is in the buffer, without its newline; the flag says whether there was one.
-    Whole { ended: bool },
+pub enum Line {
+    /// It is in the buffer, without its newline.
+    Whole {
+        /// Whether there was a newline.
+        ended: bool,
+    },
     /// It is longer than the bound; what is in the buffer is its head, the rest was passed over.
-    TooLong { ended: bool },
+    TooLong {
+        /// Whether there was a newline.
+        ended: bool,
+    },
     /// There is none.
     End,
 }
 
 /// Reads the next line into `buffer`, of which at most `most` bytes are kept.
-pub(super) fn next_line(source: &mut impl BufRead, buffer: &mut Vec<u8>, most: usize) -> io::Result<Line> {
+pub fn next_line(source: &mut impl BufRead, buffer: &mut Vec<u8>, most: usize) -> io::Result<Line> {
     buffer.clear();
     let mut seen_any = false;
     let mut is_over = false;

@@ -12,7 +12,7 @@ mod time;
 mod write;
 
 pub use error::CaptureError;
-pub use lines::MAX_LINE_BYTES;
+pub use lines::{Line, MAX_LINE_BYTES, next_line};
 pub use read::{MAX_NOTES, Notes, ReadOptions, Reader, looks_like_capture};
 pub use record::{
     Body, Config, ConfigLimits, ConfigRanker, Expectation, Header, KvBatch, Lookup, Record, State, VERSION,

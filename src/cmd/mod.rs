@@ -18,6 +18,7 @@ mod replay;
 mod report;
 mod request;
 mod serve;
+mod simulate;
 mod state;
 mod watch;
 
@@ -63,6 +64,7 @@ enum Command {
     Lookup(Box<lookup::Args>),
     Explain(explain::Args),
     Replay(replay::Args),
+    Simulate(Box<simulate::Args>),
     Policy(policy::Args),
     State(state::Args),
     Report(Box<report::Args>),
@@ -82,6 +84,7 @@ impl Command {
             Self::Lookup(args) => lookup::run(args, printer),
             Self::Explain(args) => explain::run(args, printer),
             Self::Replay(args) => replay::run(args, printer),
+            Self::Simulate(args) => simulate::run(args, printer),
             Self::Policy(args) => policy::run(args, printer),
             Self::State(args) => state::run(args, printer),
             Self::Report(args) => report::run(args, printer),

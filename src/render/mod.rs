@@ -15,6 +15,7 @@ mod printer;
 mod registry;
 mod replay;
 mod shapes;
+mod simulate;
 mod state;
 mod table;
 mod text;
@@ -34,6 +35,7 @@ pub use registry::{
 };
 pub use replay::{PageContext, Progress, replay, replay_page};
 pub use shapes::{SHAPES, Shape, json_output_page};
+pub use simulate::{SimulationProgress, simulated, simulated_page};
 pub use state::state;
 pub use table::Grid;
 pub use text::{Tone, clean, real};

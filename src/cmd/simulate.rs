@@ -1,0 +1,306 @@
+//! `icache simulate`: a request trace against modelled engines, under several routings.
+
+use std::collections::BTreeSet;
+use std::io::BufReader;
+use std::path::PathBuf;
+
+use clap::builder::NonEmptyStringValueParser;
+
+use super::Outcome;
+use super::error::{CommandError, UsageError, sentence};
+use super::exit::Exit;
+use super::input;
+use super::offline::{STDIN, told};
+use super::policy::{in_place, refused_policy};
+use crate::model::parse_duration;
+use crate::policy::fields::DEFAULT_NAMESPACE;
+use crate::policy::{Defaults, load_sources};
+use crate::render::{self, Format, Printer, SimulationProgress};
+use crate::replay::GivenPolicy;
+use crate::simulate::{
+    Contender, MAX_BLOCKS_PER_REPLICA, MAX_PREFILL_RATE, MAX_REPLICAS, MAX_RUNS, NamedPolicies, Publish,
+    Routing, Settings, Simulated, Trace, TraceError, TraceOptions, simulate,
+};
+
+/// Simulate a fleet on a request trace, and compare routings and policies side by side
+///
+/// Each engine is modelled: a cache of blocks that drops the least recently used, and a queue that is prefilled first come
+/// first served. Requests are routed as a server would, and engines report to its index as sidecars do. The same seed gives
+/// the same result on every machine.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Requests, one JSON object a line: timestamp (ms), input_length, output_length (tokens) and hash_ids (one for each
+    /// block of 512 tokens); `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    trace: String,
+    /// Pass over and count lines that cannot be used
+    #[arg(long)]
+    skip_bad: bool,
+    /// Engines
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = number(1, MAX_REPLICAS as u64), help_heading = "Fleet")]
+    replicas: u64,
+    /// Blocks of 512 tokens in the cache of each engine
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10_000,
+        value_parser = number(1, MAX_BLOCKS_PER_REPLICA as u64),
+        help_heading = "Fleet"
+    )]
+    blocks_per_replica: u64,
+    /// Tokens that each engine prefills in a second
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10_000,
+        value_parser = number(1, MAX_PREFILL_RATE),
+        help_heading = "Fleet"
+    )]
+    prefill_rate: u64,
+    /// When engines say what a prompt brought into their cache
+    #[arg(long, value_enum, default_value_t = When::End, value_name = "WHEN", help_heading = "Fleet")]
+    publish: When,
+    /// How late everything that engines say comes to the index
+    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = delay, help_heading = "Fleet")]
+    event_delay: i64,
+    /// How often a sidecar reports everything that its engine holds; 0 for never
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = refresh, help_heading = "Fleet")]
+    refresh: i64,
+    /// Routings to compare
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "reference,round-robin,random,least-loaded",
+        value_name = "LIST",
+        help_heading = "Routing"
+    )]
+    route: Vec<Route>,
+    /// Policies to route under, beside the defaults: a YAML or JSON file, or a folder of them
+    #[arg(long = "policy", value_name = "PATH", help_heading = "Routing")]
+    policies: Vec<String>,
+    /// Whose requests they are, and the namespace of policies that name none
+    #[arg(
+        long,
+        value_name = "ID",
+        default_value = DEFAULT_NAMESPACE,
+        value_parser = NonEmptyStringValueParser::new(),
+        help_heading = "Routing"
+    )]
+    tenant: String,
+    /// Requests to begin with that go round-robin, whatever the routing
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Routing")]
+    warmup: u64,
+    /// Of the random routing
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Routing")]
+    seed: u64,
+    /// Also write a page with plots over time, one file that needs no network
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    html: Option<PathBuf>,
+    /// Form of the result; jsonl is the JSON document in one line
+    #[arg(short, long, value_enum, default_value_t, value_name = "FORM", help_heading = "Output")]
+    output: Format,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  icache simulate --trace conversation_trace.jsonl
+      the four routings on eight engines
+  icache simulate --trace conversation_trace.jsonl --route reference --warmup 400 --policy policies/
+      the defaults and other policies, from a fleet that is warm
+  icache simulate --trace conversation_trace.jsonl --replicas 16 --event-delay 500ms --html fleet.html
+      a larger fleet whose events are late, with plots over time";
+
+/// A routing, as the command line names it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+enum Route {
+    /// The first replica of LookupRoute's answer; round-robin where there is none
+    Reference,
+    /// One engine after the other
+    RoundRobin,
+    /// Any engine
+    Random,
+    /// The engine with the fewest prompt tokens that are not prefilled yet
+    LeastLoaded,
+}
+
+impl From<Route> for Routing {
+    fn from(route: Route) -> Self {
+        match route {
+            Route::Reference => Self::Reference,
+            Route::RoundRobin => Self::RoundRobin,
+            Route::Random => Self::Random,
+            Route::LeastLoaded => Self::LeastLoaded,
+        }
+    }
+}
+
+/// When stored blocks are told of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+enum When {
+    /// When its prefill begins
+    Start,
+    /// When its prefill ends
+    End,
+}
+
+/// Simulates and prints.
+pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
+    let (contenders, warnings) = args.contenders()?;
+    let progress = SimulationProgress::new();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let work = {
+        let (settings, progress) = (args.settings(), progress.clone());
+        let (path, skip_bad) = (args.trace.clone(), args.skip_bad);
+        move || work(&path, skip_bad, &settings, &contenders, &progress)
+    };
+    let done = runtime.block_on(async {
+        tokio::select! {
+            // The signal is listened to before the work begins.
+            biased;
+            _ = tokio::signal::ctrl_c() => Err(CommandError::Interrupted),
+            done = async { tokio::task::spawn_blocking(work).await } => match done {
+                Ok(done) => done.map_err(CommandError::from),
+                Err(failed) => std::panic::resume_unwind(failed.into_panic()),
+            },
+        }
+    });
+    // Work that was interrupted ends with the process.
+    runtime.shutdown_background();
+    progress.clear();
+    let mut result = done?;
+    result.warnings.extend(warnings);
+    if let Some(path) = &args.html {
+        let written = render::simulated_page(&result).and_then(|page| page.write(path));
+        written.map_err(|error| {
+            UsageError::new(
+                format!("cannot write `{}`: {}", path.display(), sentence(&error)),
+                "name a file in a folder that is there and may be written to",
+            )
+        })?;
+    }
+    render::simulated(printer, args.output, &result)?;
+    Ok(Exit::Done)
+}
+
+fn work(
+    path: &str,
+    skip_bad: bool,
+    settings: &Settings,
+    contenders: &[Contender],
+    progress: &SimulationProgress,
+) -> Result<Simulated, UsageError> {
+    let name = if path == "-" { STDIN } else { path };
+    let source = BufReader::with_capacity(1 << 16, input::open(path)?);
+    let options = TraceOptions { skip_bad, ..TraceOptions::default() };
+    let trace = Trace::read(name, source, options).map_err(|error| unusable(path, &error))?;
+    progress.expect(trace.requests().len() as u64 * contenders.len() as u64);
+    Ok(simulate(name, &trace, settings, contenders, &mut |done| progress.at(done)))
+}
+
+/// A trace that cannot be used, and what to do about it.
+fn unusable(path: &str, error: &TraceError) -> UsageError {
+    let advice = match error {
+        TraceError::Io { source, .. } => return UsageError::unreadable(path, source),
+        TraceError::Line { .. } => "repair the line, or pass over such lines with `--skip-bad`",
+        TraceError::Size { .. } => {
+            "give a request trace, one JSON object a line, and simulate a part of it where it is too large"
+        }
+    };
+    UsageError::new(told(error), advice)
+}
+
+impl Args {
+    fn settings(&self) -> Settings {
+        // Both are bounded far below what the type holds.
+        let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        Settings {
+            replicas: size(self.replicas),
+            blocks_per_replica: size(self.blocks_per_replica),
+            prefill_rate: self.prefill_rate,
+            publish: match self.publish {
+                When::Start => Publish::Start,
+                When::End => Publish::End,
+            },
+            event_delay_ns: self.event_delay,
+            refresh_ns: self.refresh,
+            warmup: self.warmup,
+            seed: self.seed,
+            tenant: self.tenant.clone(),
+        }
+    }
+
+    /// The runs, and what a person should know of their policies.
+    fn contenders(&self) -> Result<(Vec<Contender>, Vec<String>), UsageError> {
+        let mut policies = vec![None];
+        let mut warnings = Vec::new();
+        for path in &self.policies {
+            let (named, said) = self.policies_of(path)?;
+            policies.push(Some(named));
+            warnings.extend(said);
+        }
+        let mut contenders = Vec::new();
+        for (at, route) in self.route.iter().enumerate() {
+            if self.route[..at].contains(route) {
+                continue;
+            }
+            let routing = Routing::from(*route);
+            let under = if routing.asks() { &policies[..] } else { &[None] };
+            contenders.extend(under.iter().map(|policy| Contender { routing, policy: policy.clone() }));
+        }
+        if contenders.len() > MAX_RUNS {
+            return Err(UsageError::new(
+                format!("{} runs are asked for", contenders.len()),
+                format!("compare at most {MAX_RUNS} at once; give fewer policies"),
+            ));
+        }
+        if !self.policies.is_empty() && !contenders.iter().any(|contender| contender.routing.asks()) {
+            return Err(UsageError::new(
+                "`--policy` is given, and no routing asks the index",
+                "add `reference` to `--route`, or leave the policies out",
+            ));
+        }
+        Ok((contenders, warnings))
+    }
+
+    fn policies_of(&self, path: &str) -> Result<(NamedPolicies, Vec<String>), UsageError> {
+        let given = in_place(path, &self.tenant)?;
+        let loaded = load_sources(given.files, Some(&given.namespace), &Defaults::default())
+            .map_err(|error| refused_policy(&error))?;
+        let tenants: BTreeSet<String> =
+            loaded.set.iter().map(|(tenant, _)| tenant.as_str().to_owned()).collect();
+        let name = if path == "-" { STDIN } else { path }.to_owned();
+        let policy = GivenPolicy { name: name.clone(), tenants, is_met: false };
+        let warnings = loaded.inert.into_iter().chain(policy.idle_for_tenant(&self.tenant)).collect();
+        Ok((NamedPolicies { name, set: loaded.set }, warnings))
+    }
+}
+
+/// A whole number from `least` to `most`.
+fn number(least: u64, most: u64) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync + 'static {
+    move |text| match text.parse() {
+        Ok(number) if (least..=most).contains(&number) => Ok(number),
+        _ => Err(format!("write a whole number from {least} to {most}")),
+    }
+}
+
+/// Longest delay and refresh, in nanoseconds: a day.
+const MAX_SPAN_NS: i64 = 86_400_000_000_000;
+
+/// A span of 0 or more, in nanoseconds.
+fn delay(text: &str) -> Result<i64, String> {
+    match parse_duration(text) {
+        Ok(ns) if (0..=MAX_SPAN_NS).contains(&ns) => Ok(ns),
+        Ok(_) => Err("write a duration from 0 to 24h".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A span of 0, or of a second or more, in nanoseconds.
+fn refresh(text: &str) -> Result<i64, String> {
+    match delay(text)? {
+        ns if ns == 0 || ns >= 1_000_000_000 => Ok(ns),
+        _ => Err("write 0 for no refresh, or 1s and more".to_owned()),
+    }
+}

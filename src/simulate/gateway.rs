@@ -1,0 +1,212 @@
+//! Where a gateway sends a request.
+
+use std::collections::HashMap;
+
+use super::engine::Engine;
+use super::trace::{BLOCK_TOKENS, Request, Trace};
+use crate::decision::{GateId, Reason};
+use crate::lookup::{Call, Router};
+use crate::model::{HashList, LookupRequest, ReplicaId, Timestamp};
+
+/// How a gateway chooses among engines.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Routing {
+    /// The first replica of LookupRoute's answer; round-robin where it is empty.
+    Reference,
+    /// One after the other.
+    RoundRobin,
+    /// Any, all equally likely.
+    Random,
+    /// The one with the fewest prompt tokens of requests that are not prefilled yet; of several, the one chosen
+    /// longest ago.
+    LeastLoaded,
+}
+
+impl Routing {
+    /// Every routing.
+    pub const ALL: &'static [Routing] = &[Self::Reference, Self::RoundRobin, Self::Random, Self::LeastLoaded];
+
+    /// Stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reference => "reference",
+            Self::RoundRobin => "round-robin",
+            Self::Random => "random",
+            Self::LeastLoaded => "least-loaded",
+        }
+    }
+
+    /// The routing called `name`.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|routing| routing.name() == name)
+    }
+
+    /// Whether it asks the index, so that policies matter.
+    pub fn asks(self) -> bool {
+        matches!(self, Self::Reference)
+    }
+}
+
+/// How an answer of LookupRoute came about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Answered {
+    pub(super) reason: Reason,
+    pub(super) because: GateId,
+    pub(super) has_hint: bool,
+}
+
+/// A place for a request, and the answer that it rests on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Choice {
+    pub(super) replica: usize,
+    pub(super) answered: Option<Answered>,
+}
+
+/// The keys of every lookup and report, and the replicas by name.
+#[derive(Debug)]
+pub(super) struct Names {
+    pub(super) tenant: String,
+    pub(super) replicas: Vec<ReplicaId>,
+    by_name: HashMap<ReplicaId, usize>,
+}
+
+/// The model of all requests.
+pub(super) const MODEL: &str = "model";
+/// Their hash scheme.
+pub(super) const SCHEME: &str = "vllm";
+
+impl Names {
+    pub(super) fn new(tenant: &str, replicas: usize) -> Self {
+        // Ids of one length sort as their numbers do.
+        let digits = replicas.saturating_sub(1).to_string().len();
+        let replicas: Vec<_> =
+            (0..replicas).map(|at| ReplicaId::from(format!("engine-{at:0digits$}").as_str())).collect();
+        let by_name = replicas.iter().enumerate().map(|(at, name)| (name.clone(), at)).collect();
+        Self { tenant: tenant.to_owned(), replicas, by_name }
+    }
+}
+
+/// One gateway and what it keeps in mind.
+#[derive(Debug)]
+pub(super) struct Gateway {
+    routing: Routing,
+    /// Requests to begin with that go round-robin.
+    warmup: u64,
+    routed: u64,
+    next: usize,
+    random: SplitMix64,
+    /// When each engine was chosen last, counted in requests.
+    chosen: Vec<u64>,
+    counts: Vec<i32>,
+}
+
+impl Gateway {
+    pub(super) fn new(routing: Routing, replicas: usize, warmup: u64, seed: u64, longest: usize) -> Self {
+        Self {
+            routing,
+            warmup,
+            routed: 0,
+            next: 0,
+            random: SplitMix64(seed),
+            chosen: vec![0; replicas],
+            counts: vec![BLOCK_TOKENS.cast_signed(); longest],
+        }
+    }
+
+    /// Chooses for a request that arrives at `now`.
+    pub(super) fn choose(
+        &mut self,
+        trace: &Trace,
+        request: &Request,
+        engines: &[Engine],
+        index: Option<(&Router, &Names)>,
+        now: Timestamp,
+    ) -> Choice {
+        self.routed += 1;
+        let plain = |replica| Choice { replica, answered: None };
+        let choice = match (self.routing, index) {
+            _ if self.routed <= self.warmup => plain(self.round_robin()),
+            (Routing::Reference, Some((router, names))) => self.ask(trace, request, router, names, now),
+            (Routing::Reference | Routing::RoundRobin, _) => plain(self.round_robin()),
+            (Routing::Random, _) => plain(self.random.below(self.chosen.len())),
+            (Routing::LeastLoaded, _) => plain(self.least_loaded(engines)),
+        };
+        self.chosen[choice.replica] = self.routed;
+        choice
+    }
+
+    fn ask(
+        &mut self,
+        trace: &Trace,
+        request: &Request,
+        router: &Router,
+        names: &Names,
+        now: Timestamp,
+    ) -> Choice {
+        let chain = trace.chain(request);
+        let lookup = LookupRequest {
+            tenant: &names.tenant,
+            model: MODEL,
+            scheme: SCHEME,
+            block_hashes: HashList::Fingerprints(chain),
+            block_token_counts: &self.counts[..chain.len()],
+            ..LookupRequest::default()
+        };
+        let decision = router.route(&lookup, Call::at(now));
+        let hint = decision.hints().next().and_then(|hint| names.by_name.get(hint.replica).copied());
+        let answered =
+            Answered { reason: decision.reason, because: decision.because, has_hint: hint.is_some() };
+        Choice { replica: hint.unwrap_or_else(|| self.round_robin()), answered: Some(answered) }
+    }
+
+    fn round_robin(&mut self) -> usize {
+        let replica = self.next;
+        self.next = (self.next + 1) % self.chosen.len().max(1);
+        replica
+    }
+
+    fn least_loaded(&self, engines: &[Engine]) -> usize {
+        let load = |at: &usize| (engines[*at].outstanding_tokens(), self.chosen[*at], *at);
+        (0..engines.len()).min_by_key(load).unwrap_or(0)
+    }
+}
+
+/// SplitMix64 (Steele, Lea and Flood, 2014): the same numbers for a seed, whatever the machine and the release.
+#[derive(Clone, Copy, Debug)]
+struct SplitMix64(u64);
+
+impl SplitMix64 {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `bound`; its bias is a 2^64th of the bound.
+    fn below(&mut self, bound: usize) -> usize {
+        ((u128::from(self.next()) * bound as u128) >> 64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first outputs for seed 1234567, as published with the reference implementation.
+    #[test]
+    fn random_numbers_are_those_of_the_reference() {
+        let mut random = SplitMix64(1_234_567);
+        let first: Vec<u64> = (0..3).map(|_| random.next()).collect();
+        assert_eq!(first, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+    }
+
+    #[test]
+    fn replicas_sort_as_their_numbers_do() {
+        let names = Names::new("t", 11);
+        assert_eq!(names.replicas[10].as_str(), "engine-10");
+        assert!(names.replicas.is_sorted());
+        assert_eq!(Names::new("t", 1).replicas[0].as_str(), "engine-0");
+    }
+}

@@ -1,0 +1,77 @@
+//! What the sidecar of a modelled engine tells the index, in the words of the real one.
+
+use super::tally::IndexTally;
+use crate::engine::{Change, Fed, Identity, feed};
+use crate::index::{Applied, Index};
+use crate::model::{
+    CacheEvent, EventKind, HashScheme, ModelId, ReplicaId, ReplicaStats, StateUpdate, TenantId, Timestamp,
+};
+
+/// One thing that a sidecar sends.
+#[derive(Debug)]
+pub(super) enum Sent {
+    /// What changed in the cache.
+    Changes(Vec<Change>),
+    /// Statistics, as shares.
+    Stats { hit_rate: f32, pressure: f32 },
+    /// A sign of life.
+    Alive,
+}
+
+impl Sent {
+    /// Whether there is nothing to say.
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self, Self::Changes(changes) if changes.is_empty())
+    }
+}
+
+/// Tenant, model and hash scheme.
+pub(super) type Keys<'a> = (&'a str, &'a str, &'a str);
+
+/// Applies what a replica sent at the first of two times and what arrives at the second.
+pub(super) fn deliver(
+    sent: &Sent,
+    index: &Index,
+    (replica, (tenant, model, scheme)): (&ReplicaId, Keys<'_>),
+    (at, now): (Timestamp, Timestamp),
+    tally: &mut IndexTally,
+) {
+    let update = |update: &StateUpdate<'_>, tally: &mut IndexTally| {
+        let Applied { blocks, evicted, .. } = index.apply_update(update, now);
+        tally.stored_blocks += blocks;
+        tally.evicted_cap += evicted.cap_lru + evicted.cap_lfu;
+        tally.evicted_quota_keys += evicted.quota_keys;
+    };
+    match sent {
+        Sent::Changes(changes) => {
+            let identity = Identity {
+                replica: replica.clone(),
+                tenant: TenantId::from(tenant),
+                model: ModelId::from(model),
+                scheme: HashScheme::from(scheme),
+            };
+            feed(changes, &identity, Some(at), &mut |fed| match fed {
+                Fed::Update(additions) => update(&additions, tally),
+                Fed::Event(event) => tally.removed += index.apply_event(&event, now).removed,
+            });
+        }
+        Sent::Stats { hit_rate, pressure } => {
+            let stats = ReplicaStats { hit_rate: *hit_rate, pressure: *pressure, ..ReplicaStats::default() };
+            let keys =
+                StateUpdate { replica: replica.as_str(), tenant, model, scheme, ..StateUpdate::default() };
+            update(&StateUpdate { at: Some(at), stats: Some(stats), ..keys }, tally);
+        }
+        Sent::Alive => {
+            let event = CacheEvent {
+                kind: EventKind::ReplicaUpdated,
+                replica: replica.as_str(),
+                tenant,
+                model,
+                prefix_hash: &[],
+                adapter: "",
+                at: Some(at),
+            };
+            index.apply_event(&event, now);
+        }
+    }
+}
