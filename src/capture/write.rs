@@ -52,6 +52,11 @@ impl<W: Write> Writer<W> {
         self.sink.flush()
     }
 
+    /// The sink, to look at.
+    pub(super) fn sink(&self) -> &W {
+        &self.sink
+    }
+
     /// The sink.
     pub fn into_inner(self) -> W {
         self.sink

@@ -286,9 +286,10 @@ fn exported_replica(state: &State, at: u32) -> Option<ExportedReplica> {
     let member = &state.members[at];
     let replica = member.replica.clone()?;
     let scope = &state.scopes[member.scope];
-    let stats = member.stats.as_ref().map(|stats| {
-        (super::report::replica_state(replica.as_str(), stats), stats.seen.reported_at)
-    });
+    let stats = member
+        .stats
+        .as_ref()
+        .map(|stats| (super::report::replica_state(replica.as_str(), stats), stats.seen.reported_at));
     Some(ExportedReplica {
         tenant: state.tenants[scope.tenant].id.clone()?,
         model: scope.model.clone()?,

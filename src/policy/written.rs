@@ -119,7 +119,8 @@ mod tests {
         let loaded = load_policies("p.yaml", text, &Defaults::default()).unwrap();
         let written = documents(&loaded.set);
         let again = load_policies("again.yaml", &written, &Defaults::default()).unwrap();
-        let without_e = |set: &PolicySet| values(set).into_iter().filter(|(id, _)| id != "e").collect::<Vec<_>>();
+        let without_e =
+            |set: &PolicySet| values(set).into_iter().filter(|(id, _)| id != "e").collect::<Vec<_>>();
         assert_eq!(without_e(&again.set), without_e(&loaded.set), "{written}");
         assert_eq!(documents(&again.set), written);
         assert_eq!(documents(&PolicySet::empty(&Defaults::default())), "");

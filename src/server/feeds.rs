@@ -117,7 +117,8 @@ impl Feeds {
         }
         let subscribers = self.subscribers.read();
         let (model, tenant) = (&*message.model_id, &*message.tenant_id);
-        let takes = |subscriber: &&Arc<Subscriber>| subscriber.wanted.takes(model, tenant, EventKind::PrefixAdded);
+        let takes =
+            |subscriber: &&Arc<Subscriber>| subscriber.wanted.takes(model, tenant, EventKind::PrefixAdded);
         let takers: Vec<_> = subscribers.iter().filter(takes).collect();
         if takers.is_empty() {
             return;

@@ -141,15 +141,16 @@ fn look_up(
     let lookup = decode_request(message);
     let mut turn = core.order.look_up();
     let call = Call { now: turn.now(), ..arrival.call() };
-    let decision = if turn.owes() && core.router.policies().policy_of(lookup.tenant).eviction.value == Eviction::Lfu {
-        let decision = core.router.peek(&lookup, call);
-        if decision.reason == Reason::PrefixMatch && !turn.owe(message) {
-            core.router.route(&lookup, Call::at(call.now));
-        }
-        decision
-    } else {
-        core.router.route(&lookup, call)
-    };
+    let decision =
+        if turn.owes() && core.router.policies().policy_of(lookup.tenant).eviction.value == Eviction::Lfu {
+            let decision = core.router.peek(&lookup, call);
+            if decision.reason == Reason::PrefixMatch && !turn.owe(message) {
+                core.router.route(&lookup, Call::at(call.now));
+            }
+            decision
+        } else {
+            core.router.route(&lookup, call)
+        };
     let response = encode_answer(answer(&decision, &lookup, micros(arrival.elapsed())));
     let is_left_out = decision.decided_by == GateId::LoadShed || lookup.tenant == PROBE_TENANT;
     turn.record(|| {

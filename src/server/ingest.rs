@@ -63,10 +63,8 @@ impl Ingest {
             return Ok(self.apply_event(&message, turn).then_some(message));
         }
         let this = self.clone();
-        aside("applying an event", move || {
-            this.apply_event(&message, this.order.change()).then_some(message)
-        })
-        .await
+        aside("applying an event", move || this.apply_event(&message, this.order.change()).then_some(message))
+            .await
     }
 
     /// `over` entries were left out of the message.

@@ -230,7 +230,8 @@ fn policies(
         Some(LoadedFiles { files, texts, loaded }) => (Some(loaded), Some((files, texts))),
         None => (None, None),
     };
-    let policies = Arc::new(Policies::new(Arc::clone(router), Arc::clone(metrics), Arc::clone(order), loaded));
+    let policies =
+        Arc::new(Policies::new(Arc::clone(router), Arc::clone(metrics), Arc::clone(order), loaded));
     let watch = watched.map(|(files, texts)| {
         let policies = Arc::clone(&policies);
         watch_policies(files, texts, move |reloaded| policies.reload(reloaded)).map_err(StartError::Watch)

@@ -124,7 +124,8 @@ async fn feed(
                 tracing::warn!(missed, "an observer was too slow, and its stream ends");
                 let body = Some(Body::Missed(wire::Missed { records: missed }));
                 if deliver(&sender, wire::Record { sequence, timestamp_us, body }, &core.phase).await {
-                    let text = format!("too slow: {missed} records were missed; observe again for a new state");
+                    let text =
+                        format!("too slow: {missed} records were missed; observe again for a new state");
                     farewell(&sender, Status::data_loss(text), missed).await;
                 }
                 return;

@@ -111,7 +111,13 @@ pub(super) enum Refused {
 
 impl Order {
     pub(super) fn new() -> Self {
-        let line = Line { last: Timestamp::MIN, sequence: 0, observers: Vec::new(), reading: None, is_beginning: false };
+        let line = Line {
+            last: Timestamp::MIN,
+            sequence: 0,
+            observers: Vec::new(),
+            reading: None,
+            is_beginning: false,
+        };
         Self {
             is_observed: AtomicBool::new(false),
             gates: std::iter::repeat_with(Gate::default).take(GATES).collect(),
@@ -205,7 +211,6 @@ impl Order {
             self.is_observed.store(false, Ordering::SeqCst);
         }
     }
-
 }
 
 /// A state that is being read. Changes go on when it ends, also by a panic, with which the observer goes.

@@ -168,10 +168,14 @@ fn key_order(state: &Export, alike: &[ExportedKey]) -> wire::KeyOrder {
 }
 
 /// The records of a snapshot, each at the cut.
-pub(super) fn records(snapshot: Snapshot, cut: super::order::Cut) -> impl Iterator<Item = wire::Record> + Send {
+pub(super) fn records(
+    snapshot: Snapshot,
+    cut: super::order::Cut,
+) -> impl Iterator<Item = wire::Record> + Send {
     let at = iter::repeat((cut.sequence, cut.at.as_us()));
-    snapshot
-        .into_bodies()
-        .zip(at)
-        .map(|(body, (sequence, timestamp_us))| wire::Record { sequence, timestamp_us, body: Some(body) })
+    snapshot.into_bodies().zip(at).map(|(body, (sequence, timestamp_us))| wire::Record {
+        sequence,
+        timestamp_us,
+        body: Some(body),
+    })
 }
