@@ -18,6 +18,8 @@ pub struct Recorder {
     done: Recorded,
     /// Time of the newest record of the file: none after it may be older.
     newest: Timestamp,
+    /// Bytes of the file that the state takes which it begins with.
+    beginning: u64,
 }
 
 /// What is written, and where.
@@ -50,7 +52,7 @@ impl Recorder {
         let path = options.path.clone();
         let done = Recorded { files: 1, ..Recorded::default() };
         match begin(&path, &options) {
-            Ok(writer) => Ok(Self { options, path, writer, done, newest: Timestamp::MIN }),
+            Ok(writer) => Ok(Self { options, path, writer, done, newest: Timestamp::MIN, beginning: 0 }),
             Err(error) => Err((path, error)),
         }
     }
@@ -60,6 +62,9 @@ impl Recorder {
         self.newest = self.newest.max(at);
         self.writer.append(self.newest, body)?;
         self.done.records += 1;
+        if matches!(body, Body::Config(_) | Body::State(_)) {
+            self.beginning = self.writer.sink().bytes();
+        }
         Ok(())
     }
 
@@ -68,9 +73,11 @@ impl Recorder {
         self.writer.flush()
     }
 
-    /// Whether the file has as many bytes as it should have.
+    /// Whether the file has as many bytes as it should have. One that begins with a large state has twice the size of
+    /// that at least, or most files would hold little else.
     pub fn is_full(&self) -> bool {
-        self.options.max_bytes.is_some_and(|most| self.writer.sink().bytes() >= most)
+        let least = self.beginning.saturating_mul(2);
+        self.options.max_bytes.is_some_and(|most| self.writer.sink().bytes() >= most.max(least))
     }
 
     /// Finishes the file and begins the next.
@@ -80,6 +87,7 @@ impl Recorder {
         let full = std::mem::replace(&mut self.writer, next);
         let of_full = std::mem::replace(&mut self.path, path);
         self.newest = Timestamp::MIN;
+        self.beginning = 0;
         self.done.bytes += full.into_inner().finish().map_err(|error| (of_full, error))?;
         self.done.files += 1;
         Ok(())
