@@ -153,10 +153,11 @@ impl Feeds {
         id_bytes: usize,
     ) -> Feed<wire::CacheEvent> {
         let subscription = self.subscribe(Wanted::new(wanted, id_bytes));
-        let phase = self.phase.clone();
+        let (phase, metrics) = (self.phase.clone(), Arc::clone(&self.metrics));
         let (sender, receiver) = mpsc::channel(1);
         tokio::spawn(async move {
             let queue = &subscription.subscriber.queue;
+            let mut in_hand = 0;
             loop {
                 let event = tokio::select! {
                     event = queue.next() => event,
@@ -165,10 +166,14 @@ impl Feeds {
                 };
                 let Next::Item(event) = event else { break };
                 if !deliver(&sender, wire::CacheEvent::clone(&event), &phase).await {
+                    in_hand = 1;
                     break;
                 }
             }
-            farewell(&sender, Status::new(Code::Ok, ""), queue.missed()).await;
+            // What the end of the server keeps back was not sent either.
+            let unsent = queue.waiting() + in_hand;
+            metrics.observe_missed(EVENTS, unsent);
+            farewell(&sender, Status::new(Code::Ok, ""), queue.missed() + unsent).await;
         });
         Box::pin(ReceiverStream::new(receiver))
     }

@@ -77,6 +77,11 @@ impl<T> Queue<T> {
         self.held.lock().missed
     }
 
+    /// Items that wait.
+    pub(super) fn waiting(&self) -> u64 {
+        self.held.lock().items.len() as u64
+    }
+
     /// The next item, or the gap where there is one and it is the end.
     pub(super) async fn next(&self) -> Next<T> {
         loop {

@@ -38,7 +38,6 @@ async fn a_restart_of_the_server_begins_a_further_file() {
     Traffic::new(addr, server.admin_addr, 5).run(30).await;
     drop(server);
     let address = format!("--grpc-addr={addr}");
-    // The flag given last counts, and the port is free again.
     let server = Process::start(&[&address]);
     let second = folder.path().join("live.00002.jsonl");
     until(async || second.exists(), |is_there| *is_there).await;

@@ -41,11 +41,13 @@ async fn from_an_empty_server_on() {
     let out = folder.path().join("live.jsonl.zst");
     let recorder = Recorder::start(server.grpc_addr, &out, &[]).await;
     let traffic = Traffic::new(server.grpc_addr, server.admin_addr, 1);
-    traffic.run(500).await;
+    traffic.run(1_500).await;
     let (recorded, err) = recorder.stop();
     assert_eq!((&recorded["missed"], &recorded["interruptions"], err.as_str()), (&0.into(), &0.into(), ""));
-    let replay = checked(&out, 1_000);
-    for pointer in ["/index/evictedCap", "/index/evictedQuotaKeys", "/index/expired", "/index/sweeps", "/hints"] {
+    let replay = checked(&out, 3_000);
+    for pointer in
+        ["/index/evictedCap", "/index/evictedQuotaKeys", "/index/expired", "/index/sweeps", "/hints"]
+    {
         assert!(count(&replay, pointer) > 0, "{pointer}: {replay:#}");
     }
     for kind in ["report", "event", "lookup", "policy", "sweep", "config", "state"] {
@@ -86,7 +88,7 @@ async fn every_file_of_a_rotation_is_a_capture_by_itself() {
     let folder = TempDir::new().unwrap();
     let server = start(folder.path());
     let out = folder.path().join("live.jsonl.gz");
-    let recorder = Recorder::start(server.grpc_addr, &out, &["--max-size=40kB"]).await;
+    let recorder = Recorder::start(server.grpc_addr, &out, &["--max-size=6kB"]).await;
     let traffic = Traffic::new(server.grpc_addr, server.admin_addr, 3);
     traffic.run(500).await;
     let (recorded, err) = recorder.stop();
@@ -95,7 +97,8 @@ async fn every_file_of_a_rotation_is_a_capture_by_itself() {
     assert!(files > 2, "{recorded}");
     let mut lookups = 0;
     for number in 1..=files {
-        let name = if number == 1 { "live.jsonl.gz".to_owned() } else { format!("live.{number:05}.jsonl.gz") };
+        let name =
+            if number == 1 { "live.jsonl.gz".to_owned() } else { format!("live.{number:05}.jsonl.gz") };
         let (status, replay) = replayed(&folder.path().join(&name));
         assert_eq!(replay["check"]["mismatched"], 0, "{name}: {:#}", replay["check"]);
         assert!(status == Some(0) || number == files, "the last may have nothing to check");

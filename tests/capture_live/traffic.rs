@@ -126,7 +126,7 @@ impl Traffic {
         tokio::spawn(async move {
             let mut dice = this.dice(20);
             while !this.is_over.load(Ordering::Relaxed) {
-                let (eviction, floor) = (dice.of(&["LRU", "LFU"]), dice.of(&["0", "32", "64"]));
+                let (eviction, floor) = (dice.of(&["lru", "lfu"]), dice.of(&["0", "32", "64"]));
                 let (ttl, most) = (dice.of(&["200000000", "90000000000"]), 20 + dice.below(100));
                 let body = format!(
                     r#"{{"version":7,"policies":[{{"namespace":"flips","eviction":"{eviction}","minimumMatchedTokens":{floor},"evictionTTL":{ttl}}}],"tenants":[{{"tenantID":"flips","maxIndexEntries":{most}}}]}}"#
@@ -144,7 +144,8 @@ impl Traffic {
 async fn push(admin: SocketAddr, body: &str) {
     let mut stream = TcpStream::connect(admin).await.unwrap();
     let length = body.len();
-    let head = format!("PUT /policy HTTP/1.1\r\nHost: t\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n");
+    let head =
+        format!("PUT /policy HTTP/1.1\r\nHost: t\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n");
     stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
