@@ -26,6 +26,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand serve 'Hold the index and answer lookups'
             cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
             cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
+            cand capture 'Record what a server applies and answers, into a capture that `icache replay` answers alike'
             cand replay 'Replay captures in process: what was answered, why, and whether it is what was recorded'
             cand policy 'Check, show, compare and try out policies'
             cand state 'Show the replicas'' statistics and the size of the index'
@@ -110,6 +111,21 @@ set edit:completion:arg-completer[icache] = {|@words|
         &'icache;explain'= {
             cand -o 'Form of the page'
             cand --output 'Form of the page'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;capture'= {
+            cand --server 'Server to record; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090'
+            cand --lookups 'Share of lookups to record, 0 to 1; without all of them the credits of LFU are not those of the server'
+            cand --out 'File to write; one that is there already is not written over'
+            cand --compress 'How files are compressed; without it as the name says: `.zst`, `.gz`, or not at all'
+            cand --max-size 'Begin a further file once one has this size on disk: `fleet.00002.jsonl.zst` after `fleet.jsonl.zst`'
+            cand --duration 'Stop after this time'
+            cand -o 'Form of the result'
+            cand --output 'Form of the result'
             cand --color 'When to use colour; NO_COLOR switches `auto` off'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
@@ -342,6 +358,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand serve 'Hold the index and answer lookups'
             cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
             cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
+            cand capture 'Record what a server applies and answers, into a capture that `icache replay` answers alike'
             cand replay 'Replay captures in process: what was answered, why, and whether it is what was recorded'
             cand policy 'Check, show, compare and try out policies'
             cand state 'Show the replicas'' statistics and the size of the index'
@@ -357,6 +374,8 @@ set edit:completion:arg-completer[icache] = {|@words|
         &'icache;help;lookup'= {
         }
         &'icache;help;explain'= {
+        }
+        &'icache;help;capture'= {
         }
         &'icache;help;replay'= {
         }

@@ -63,7 +63,7 @@ impl Recorder {
         self.writer.append(self.newest, body)?;
         self.done.records += 1;
         if matches!(body, Body::Config(_) | Body::State(_)) {
-            self.beginning = self.writer.sink().bytes();
+            self.beginning = self.writer.get_ref().bytes();
         }
         Ok(())
     }
@@ -77,7 +77,7 @@ impl Recorder {
     /// that at least, or most files would hold little else.
     pub fn is_full(&self) -> bool {
         let least = self.beginning.saturating_mul(2);
-        self.options.max_bytes.is_some_and(|most| self.writer.sink().bytes() >= most.max(least))
+        self.options.max_bytes.is_some_and(|most| self.writer.get_ref().bytes() >= most.max(least))
     }
 
     /// Finishes the file and begins the next.
@@ -100,7 +100,7 @@ impl Recorder {
 
     /// What was written so far.
     pub fn recorded(&self) -> Recorded {
-        Recorded { bytes: self.done.bytes + self.writer.sink().bytes(), ..self.done }
+        Recorded { bytes: self.done.bytes + self.writer.get_ref().bytes(), ..self.done }
     }
 
     /// Finishes the last file.

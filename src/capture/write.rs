@@ -53,7 +53,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// The sink, to look at.
-    pub(super) fn sink(&self) -> &W {
+    pub fn get_ref(&self) -> &W {
         &self.sink
     }
 

@@ -33,7 +33,7 @@ const METRICS_EVERY: Duration = Duration::from_secs(5);
 /// Trailer that says how many items an observer missed.
 pub(super) const MISSED_TRAILER: &str = "icache-missed";
 
-/// Time that the trailer has to leave.
+/// Time that what waits, and then the trailer, have to leave when the server stops.
 const FAREWELL: Duration = Duration::from_millis(200);
 
 /// A feed as an observer gets it.
@@ -162,7 +162,10 @@ impl Feeds {
                 let event = tokio::select! {
                     event = queue.next() => event,
                     () = sender.closed() => return,
-                    () = draining(phase.clone()) => break,
+                    () = draining(phase.clone()) => {
+                        deliver_rest(&sender, queue).await;
+                        break;
+                    }
                 };
                 let Next::Item(event) = event else { break };
                 if !deliver(&sender, wire::CacheEvent::clone(&event), &phase).await {
@@ -216,6 +219,19 @@ pub(super) async fn deliver<T>(
         sent = sender.send(Ok(item)) => sent.is_ok(),
         () = draining(phase.clone()) => false,
     }
+}
+
+/// Hands the observer what waits while the server stops, as far as it reads on.
+pub(super) async fn deliver_rest<T: Clone>(sender: &mpsc::Sender<Result<T, Status>>, queue: &Queue<Arc<T>>) {
+    let rest = async {
+        while let Ok(room) = sender.reserve().await {
+            // Only what can be sent is taken, so that what stays is counted.
+            let Some(Next::Item(item)) = queue.try_next() else { return };
+            room.send(Ok(T::clone(&item)));
+        }
+    };
+    // What does not get through in time is missed.
+    let _ = timeout(FAREWELL, rest).await;
 }
 
 /// Ends a feed with `status`, and with how many items its observer missed. One that does not read goes without.

@@ -13,7 +13,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
 use super::aside::aside;
-use super::feeds::{Feed, deliver, farewell};
+use super::feeds::{Feed, deliver, deliver_rest, farewell};
 use super::order::{Cut, MAX_OBSERVERS, Observer, Order, Refused};
 use super::queue::Next;
 use super::snapshot::{Snapshot, records};
@@ -106,7 +106,13 @@ async fn feed(
             biased;
             next = place.observer.queue.next() => next,
             () = sender.closed() => return core.metrics.observe_missed(FEED, place.observer.queue.missed()),
-            () = draining(core.phase.clone()) => return,
+            () = draining(core.phase.clone()) => {
+                let queue = &place.observer.queue;
+                deliver_rest(&sender, queue).await;
+                let missed = queue.missed() + queue.waiting();
+                core.metrics.observe_missed(FEED, missed);
+                return farewell(&sender, Status::unavailable("the server stops"), missed).await;
+            }
         };
         match next {
             Next::Item(record) => {

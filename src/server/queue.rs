@@ -92,7 +92,8 @@ impl<T> Queue<T> {
         }
     }
 
-    fn try_next(&self) -> Option<Next<T>> {
+    /// The same, where there is one.
+    pub(super) fn try_next(&self) -> Option<Next<T>> {
         let mut held = self.held.lock();
         if let Some((item, bytes)) = held.items.pop_front() {
             held.bytes -= bytes;

@@ -82,6 +82,30 @@ async fn from_the_middle_on() {
     }
 }
 
+/// While a large state is read, lookups are answered, and the credits that they owe are given afterwards.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn from_a_large_state_on() {
+    let folder = TempDir::new().unwrap();
+    let policies = folder.path().join("policies.yaml");
+    std::fs::write(&policies, traffic::POLICIES).unwrap();
+    // Room for what is there and no more: from here on the least used go, which credits decide.
+    let entries = 40_000;
+    let most = format!("--max-entries={}", entries + 500);
+    let server = Process::start(&[&most, "--policy", policies.to_str().unwrap(), "--sweep-interval=300ms"]);
+    let traffic = Traffic::new(server.grpc_addr, server.admin_addr, 7);
+    traffic.fill("lfu", entries).await;
+    let busy = traffic.clone();
+    let running = tokio::spawn(async move { busy.run(700).await });
+    let lookups = || async { traffic.lookups.load(std::sync::atomic::Ordering::Relaxed) };
+    until(lookups, |lookups| *lookups > 50).await;
+    let out = folder.path().join("live.jsonl.zst");
+    let recorder = Recorder::start(server.grpc_addr, &out, &[]).await;
+    running.await.unwrap();
+    recorder.stop();
+    let replay = checked(&out, 500);
+    assert!(count(&replay, "/index/evictedCap") > 0, "{replay:#}");
+}
+
 /// Files that are rotated hand over without a gap, and each begins with a state of its own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn every_file_of_a_rotation_is_a_capture_by_itself() {

@@ -89,6 +89,25 @@ impl Traffic {
         }
     }
 
+    /// Brings so many blocks that nobody asks for.
+    pub async fn fill(&self, tenant: &str, blocks: u64) {
+        let hashes = (0..blocks).map(|at| bytes::Bytes::copy_from_slice(&(1 << 60 | at).to_be_bytes()));
+        let prefixes = hashes.map(|prefix_hash| wire::PrefixEntry {
+            prefix_hash,
+            token_count: 16,
+            ..Default::default()
+        });
+        let update = wire::CacheStateUpdate {
+            replica_id: "r0".to_owned(),
+            model_id: "m".to_owned(),
+            tenant_id: tenant.to_owned(),
+            hash_scheme: "vllm".to_owned(),
+            prefixes: prefixes.collect(),
+            ..Default::default()
+        };
+        self.client().await.report_cache_state(tokio_stream::iter([update])).await.unwrap();
+    }
+
     fn dice(&self, number: u64) -> Dice {
         Dice((self.seed + number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }

@@ -217,6 +217,7 @@ impl Session {
 fn lost(status: &tonic::Status) -> String {
     match status.code() {
         tonic::Code::DataLoss => format!("this recorder was {}", status.message()),
+        tonic::Code::Unavailable if status.message() == "the server stops" => "the server stopped".to_owned(),
         _ => "the connection to the server was lost".to_owned(),
     }
 }
