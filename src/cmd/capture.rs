@@ -40,7 +40,7 @@ pub struct Args {
     /// Begin a further file once one has this size on disk: `fleet.00002.jsonl.zst` after `fleet.jsonl.zst`
     #[arg(long, value_name = "SIZE", value_parser = file_size)]
     max_size: Option<u64>,
-    /// Stop after this time
+    /// Stop after recording for this time
     #[arg(long, value_name = "DURATION", value_parser = input::span)]
     duration: Option<Duration>,
     /// Form of the result

@@ -27,6 +27,8 @@ pub(super) struct Session {
     records: Option<Records>,
     recorder: Option<Recorder>,
     stop: Stop,
+    /// How long is recorded, once the recording has begun.
+    duration: Option<Duration>,
     flush: Interval,
     progress: CaptureProgress,
     missed: u64,
@@ -78,11 +80,11 @@ impl Session {
         let stop = Stop {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
-            until: duration.and_then(|duration| Instant::now().checked_add(duration)),
+            until: None,
         };
         let progress = CaptureProgress::new(printer);
         let (records, recorder) = (None, None);
-        Ok(Self { feed, records, recorder, stop, flush, progress, missed: 0, interruptions: 0 })
+        Ok(Self { feed, records, recorder, stop, duration, flush, progress, missed: 0, interruptions: 0 })
     }
 
     /// Reaches the server, and then creates the file: a server that is not there must leave none behind.
@@ -95,6 +97,7 @@ impl Session {
             () = self.stop.wait() => return Err(CommandError::Interrupted),
         }
         self.recorder = Some(create(self.feed.url())?);
+        self.stop.until = self.duration.and_then(|duration| Instant::now().checked_add(duration));
         Ok(())
     }
 
