@@ -130,7 +130,7 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'File to write; one that is there already is not written over')
             [CompletionResult]::new('--compress', '--compress', [CompletionResultType]::ParameterName, 'How files are compressed; without it as the name says: `.zst`, `.gz`, or not at all')
             [CompletionResult]::new('--max-size', '--max-size', [CompletionResultType]::ParameterName, 'Begin a further file once one has this size on disk: `fleet.00002.jsonl.zst` after `fleet.jsonl.zst`')
-            [CompletionResult]::new('--duration', '--duration', [CompletionResultType]::ParameterName, 'Stop after this time')
+            [CompletionResult]::new('--duration', '--duration', [CompletionResultType]::ParameterName, 'Stop after recording for this time')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')

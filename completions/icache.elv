@@ -123,7 +123,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand --out 'File to write; one that is there already is not written over'
             cand --compress 'How files are compressed; without it as the name says: `.zst`, `.gz`, or not at all'
             cand --max-size 'Begin a further file once one has this size on disk: `fleet.00002.jsonl.zst` after `fleet.jsonl.zst`'
-            cand --duration 'Stop after this time'
+            cand --duration 'Stop after recording for this time'
             cand -o 'Form of the result'
             cand --output 'Form of the result'
             cand --color 'When to use colour; NO_COLOR switches `auto` off'

@@ -126,7 +126,7 @@ complete -c icache -n "__fish_icache_using_subcommand capture" -l compress -d 'H
 gzip\t'gzip'
 zstd\t'zstd'"
 complete -c icache -n "__fish_icache_using_subcommand capture" -l max-size -d 'Begin a further file once one has this size on disk: `fleet.00002.jsonl.zst` after `fleet.jsonl.zst`' -r
-complete -c icache -n "__fish_icache_using_subcommand capture" -l duration -d 'Stop after this time' -r
+complete -c icache -n "__fish_icache_using_subcommand capture" -l duration -d 'Stop after recording for this time' -r
 complete -c icache -n "__fish_icache_using_subcommand capture" -s o -l output -d 'Form of the result' -r -f -a "table\t'Text for people'
 json\t'One indented JSON document'
 jsonl\t'One JSON document a line'"
