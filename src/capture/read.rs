@@ -94,6 +94,9 @@ impl<R: BufRead> Reader<R> {
         };
         let line = reader.read_line()?;
         reader.header = match line {
+            Line::End if reader.source.is_torn() => {
+                return Err(reader.not_a_capture("its compressed data ends before the first line does"));
+            }
             Line::End => return Err(reader.not_a_capture("it is empty; a capture begins with a header line")),
             Line::TooLong { .. } => return Err(reader.not_a_capture(&too_long())),
             Line::Whole { .. } => reader.parse_header()?,
