@@ -39,6 +39,7 @@ pub struct Router {
     /// Held while policies are replaced: lookups and index must end up with the same set.
     replacing: Mutex<()>,
     ranker: Arc<RankerKnobs>,
+    bounds: IndexConfig,
     limits: Limits,
     max_in_flight: Sourced<u64>,
 }
@@ -104,6 +105,7 @@ impl Router {
             policies: PolicyStore::new(config.policies),
             replacing: Mutex::new(()),
             ranker: Arc::new(config.ranker),
+            bounds: config.index,
             limits: config.index.limits,
             max_in_flight: config.max_in_flight,
         }
@@ -112,6 +114,16 @@ impl Router {
     /// The index: updates, events and sweeps go to it directly.
     pub fn index(&self) -> &Index {
         &self.index
+    }
+
+    /// Ranking settings.
+    pub fn ranker(&self) -> &RankerKnobs {
+        &self.ranker
+    }
+
+    /// Bounds of the index.
+    pub fn bounds(&self) -> &IndexConfig {
+        &self.bounds
     }
 
     /// Limits on what one message may hold.

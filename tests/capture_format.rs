@@ -222,8 +222,8 @@ fn what_is_no_capture_is_refused() {
         ),
         (b"\x00\x01\x02", format!("it holds binary data{begin}")),
         (b"\xff\xfe{}", format!("it holds binary data{begin}")),
-        (b"\x1f\x8b\x08\x00", "it is compressed with gzip; decompress it first".to_owned()),
-        (b"\x28\xb5\x2f\xfd", "it is compressed with zstd; decompress it first".to_owned()),
+        (b"\x1f\x8b\x08\x00", "its compressed data ends before the first line does".to_owned()),
+        (b"\x28\xb5\x2f\xfd", "its compressed data ends before the first line does".to_owned()),
         (b"{\"icache\":\"capture\",\"version\":0}", "its header names no version that ever was".to_owned()),
         (b"{\"icache\":\"capture\"}", "its header names no version that ever was".to_owned()),
     ] {

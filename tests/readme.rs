@@ -134,7 +134,7 @@ fn run(place: &str, steps: &[Step]) {
 #[test]
 fn every_console_block_prints_what_it_says() {
     let ci = std::fs::read_to_string(root().join(".ci/run")).expect("there is a .ci/run");
-    for document in DOCUMENTS {
+    for &document in DOCUMENTS {
         let text = std::fs::read_to_string(root().join(document)).expect("a document can be read");
         let blocks = blocks(document, &text);
         assert!(blocks.len() >= 2, "{document} shows commands at work");

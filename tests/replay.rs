@@ -346,7 +346,7 @@ fn sweeps_follow_the_clock_or_the_record() {
 #[test]
 fn config_and_state_are_taken_over_as_far_as_they_are_known() {
     let config = r#"{"t":1,"kind":"config","config":{"ranker":{"pressureWeight":0,"new":1},"blockSize":2,"defaultTTL":"10s","limits":{"maxEntries":5},"other":{}}}"#;
-    let state = format!(r#"{{"t":20,"kind":"state","state":{{"updates":[{HELD}],"credits":[]}}}}"#);
+    let state = format!(r#"{{"t":20,"kind":"state","state":{{"updates":[{HELD}],"hotness":[]}}}}"#);
     let lookup = |t: u32| {
         format!(r#"{{"t":{t},"kind":"lookup","request":{LOOKUP},"expect":{{"reasonCode":"PREFIX_MATCH"}}}}"#)
     };
@@ -365,7 +365,7 @@ fn config_and_state_are_taken_over_as_far_as_they_are_known() {
         ran.out
     );
     assert!(ran.out.contains("c.jsonl:7: passed over of `config`: all of it"), "{}", ran.out);
-    for part in ["`other`", "`ranker.new`", "`credits`", "all of it, since it comes after other records"] {
+    for part in ["`other`", "`ranker.new`", "`hotness`", "all of it, since it comes after other records"] {
         assert!(ran.out.contains(&format!(": {part}")), "{part}\n{}", ran.out);
     }
 }
@@ -412,7 +412,7 @@ fn a_preload_tells_what_it_passed_over() {
         preload(&path, &router, now).expect("the capture can be loaded")
     };
     let held = format!(r#"{{"t":0,"kind":"report","update":{HELD}}}"#);
-    let state = r#"{"t":1,"kind":"state","state":{"updates":[],"credits":[]}}"#;
+    let state = r#"{"t":1,"kind":"state","state":{"updates":[],"hotness":[]}}"#;
     let new = r#"{"t":1,"kind":"new"}"#;
     assert_eq!(loaded(capture_of(&[&held])).warnings, [""; 0]);
     let told = loaded(capture_of(&[&held, state, new, new]) + "{\"t\":2,\"ki");
@@ -420,7 +420,7 @@ fn a_preload_tells_what_it_passed_over() {
     let unknown = "passed over 2 records of kind `new`, which this icache does not know";
     assert_eq!(told.warnings[0], unknown);
     assert!(told.warnings[1].starts_with("the last line was not finished and is left out: "), "{told:?}");
-    assert_eq!(told.warnings[2..], ["passed over of `state`: `credits`"]);
+    assert_eq!(told.warnings[2..], ["passed over of `state`: `hotness`"]);
     assert_eq!(loaded(capture_of(&[new, new])).warnings, [unknown], "nothing else is there");
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::record::{Body, Config, KvBatch, Lookup, State};
+use super::tiers;
 use super::time::parse_seconds;
 use crate::contract::{CacheEvent, CacheStateUpdate, read_json};
 use crate::model::Timestamp;
@@ -59,12 +60,12 @@ pub(super) fn parse_record(line: &str) -> Result<(Timestamp, Result<Body, Unknow
     })?;
     let body = match envelope.kind.as_ref() {
         "kv-batch" => Body::KvBatch(read_json::<KvBatch>(line)?),
-        "report" => Body::Report(read_json::<ReportFields<CacheStateUpdate>>(line)?.update),
+        "report" => Body::Report(read_report(line)?),
         "event" => Body::Event(read_json::<EventFields<CacheEvent>>(line)?.event),
         "lookup" => Body::Lookup(Box::new(read_json::<Lookup>(line)?)),
         "policy" => Body::Policy(read_json::<PolicyFields<String>>(line)?.documents),
         "config" => Body::Config(read_json::<ConfigFields<Config>>(line)?.config),
-        "state" => Body::State(read_json::<StateFields<State>>(line)?.state),
+        "state" => Body::State(read_state(line)?),
         "sweep" => Body::Sweep,
         kind => return Ok((at, Err(UnknownKind(kind.to_owned())))),
     };
@@ -75,14 +76,59 @@ pub(super) fn parse_record(line: &str) -> Result<(Timestamp, Result<Body, Unknow
 pub(super) fn body_json(body: &Body) -> serde_json::Result<String> {
     match body {
         Body::KvBatch(batch) => serde_json::to_string(batch),
-        Body::Report(update) => serde_json::to_string(&ReportFields { update }),
+        Body::Report(update) => match serde_json::to_string(&ReportFields { update }) {
+            Err(_) => {
+                let (update, tiers) = tiers::without(update);
+                let fields = serde_json::to_value(ReportFields { update })?;
+                tiers::put_back(fields, "/update", &tiers)
+            }
+            written => written,
+        },
         Body::Event(event) => serde_json::to_string(&EventFields { event }),
         Body::Lookup(lookup) => serde_json::to_string(lookup),
         Body::Policy(documents) => serde_json::to_string(&PolicyFields { documents }),
         Body::Config(config) => serde_json::to_string(&ConfigFields { config }),
-        Body::State(state) => serde_json::to_string(&StateFields { state }),
+        Body::State(state) => match serde_json::to_string(&StateFields { state }) {
+            Err(_) => state_with_tiers(state),
+            written => written,
+        },
         Body::Sweep => Ok("{}".to_owned()),
     }
+}
+
+/// The mapping of proto3 JSON has numbers for values of an enum without a name, and the generated code does not.
+fn read_report(line: &str) -> Result<CacheStateUpdate, String> {
+    read_json::<ReportFields<CacheStateUpdate>>(line).map(|fields| fields.update).or_else(|what| {
+        let (fields, found) = tiers::take_out(line, "/update").ok_or(what)?;
+        let mut update = fields_of::<ReportFields<CacheStateUpdate>>(fields)?.update;
+        tiers::restore(std::slice::from_mut(&mut update), &found);
+        Ok(update)
+    })
+}
+
+fn read_state(line: &str) -> Result<State, String> {
+    read_json::<StateFields<State>>(line).map(|fields| fields.state).or_else(|what| {
+        let (fields, found) = tiers::take_out(line, "/state/updates").ok_or(what)?;
+        let mut state = fields_of::<StateFields<State>>(fields)?.state;
+        tiers::restore(&mut state.updates, &found);
+        Ok(state)
+    })
+}
+
+fn fields_of<T: serde::de::DeserializeOwned>(fields: serde_json::Value) -> Result<T, String> {
+    // Errors of a text name fields, those of a value do not.
+    read_json(&fields.to_string())
+}
+
+fn state_with_tiers(state: &State) -> serde_json::Result<String> {
+    let mut found = Vec::new();
+    let mut plain = state.clone();
+    for (at, update) in plain.updates.iter_mut().enumerate() {
+        let (without, tiers) = tiers::without(update);
+        *update = without;
+        found.extend(tiers.into_iter().map(|tier| tiers::Tier { update: at, ..tier }));
+    }
+    tiers::put_back(serde_json::to_value(StateFields { state: plain })?, "/state/updates", &found)
 }
 
 /// Characters of a value that an error shows.

@@ -5,6 +5,9 @@ use std::io::{self, BufRead};
 /// Bytes of one line at most: room for a batch of [`crate::model::Limits::request_blocks`] blocks with their tokens.
 pub const MAX_LINE_BYTES: usize = 64 << 20;
 
+/// Bytes of one line that are passed over at most; a line without an end, out of few compressed bytes, ends the capture.
+const MAX_PASSED_OVER: u64 = 1 << 30;
+
 /// One line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Line {
@@ -24,6 +27,16 @@ pub enum Line {
 
 /// Reads the next line into `buffer`, of which at most `most` bytes are kept.
 pub fn next_line(source: &mut impl BufRead, buffer: &mut Vec<u8>, most: usize) -> io::Result<Line> {
+    bounded_line(source, buffer, most, MAX_PASSED_OVER)
+}
+
+fn bounded_line(
+    source: &mut impl BufRead,
+    buffer: &mut Vec<u8>,
+    most: usize,
+    most_passed_over: u64,
+) -> io::Result<Line> {
+    let mut passed_over = 0;
     buffer.clear();
     let mut seen_any = false;
     let mut is_over = false;
@@ -46,6 +59,11 @@ pub fn next_line(source: &mut impl BufRead, buffer: &mut Vec<u8>, most: usize) -
         let room = most - buffer.len();
         is_over |= part.len() > room;
         buffer.extend_from_slice(&part[..part.len().min(room)]);
+        passed_over += part.len().saturating_sub(room) as u64;
+        if passed_over > most_passed_over {
+            let what = format!("a line goes on for more than {most_passed_over} bytes");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
         let used = newline.map_or(chunk.len(), |at| at + 1);
         source.consume(used);
         if newline.is_some() {
@@ -75,5 +93,14 @@ mod tests {
             assert_eq!(next_line(&mut source, &mut buffer, 4).unwrap(), line);
             assert_eq!(buffer, bytes);
         }
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_given_up() {
+        let mut buffer = Vec::new();
+        let mut line = |bytes: &[u8]| bounded_line(&mut BufReader::new(bytes), &mut buffer, 4, 3);
+        assert_eq!(line(b"1234567\n").unwrap(), Line::TooLong { ended: true });
+        let error = line(b"12345678\n").unwrap_err();
+        assert_eq!(error.to_string(), "a line goes on for more than 3 bytes");
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::compress::Source;
 use super::error::CaptureError;
 use super::fields::{UnknownKind, parse_record, shortened};
 use super::lines::{Line, MAX_LINE_BYTES, next_line};
@@ -52,9 +53,8 @@ impl Notes {
 }
 
 /// Streams the records of a capture.
-#[derive(Debug)]
-pub struct Reader<R> {
-    source: R,
+pub struct Reader<R: BufRead> {
+    source: Source<R>,
     name: String,
     options: ReadOptions,
     header: Header,
@@ -77,8 +77,10 @@ impl Reader<BufReader<File>> {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Reads the header from `source`; `name` stands for it in errors.
+    /// Reads the header from `source`, which may be compressed; `name` stands for it in errors.
     pub fn new(name: &str, source: R, options: ReadOptions) -> Result<Self, CaptureError> {
+        let source =
+            Source::new(source).map_err(|source| CaptureError::Io { name: name.to_owned(), source })?;
         let mut reader = Self {
             source,
             name: name.to_owned(),
@@ -92,6 +94,9 @@ impl<R: BufRead> Reader<R> {
         };
         let line = reader.read_line()?;
         reader.header = match line {
+            Line::End if reader.source.is_torn() => {
+                return Err(reader.not_a_capture("its compressed data ends before the first line does"));
+            }
             Line::End => return Err(reader.not_a_capture("it is empty; a capture begins with a header line")),
             Line::TooLong { .. } => return Err(reader.not_a_capture(&too_long())),
             Line::Whole { .. } => reader.parse_header()?,
@@ -114,9 +119,9 @@ impl<R: BufRead> Reader<R> {
         &self.notes
     }
 
-    /// Bytes read so far.
+    /// Bytes read so far, as they are in the file: compressed ones where it is compressed.
     pub fn bytes_read(&self) -> u64 {
-        self.bytes
+        self.source.compressed_bytes().unwrap_or(self.bytes)
     }
 
     /// The next record, `None` at the end.
@@ -125,7 +130,10 @@ impl<R: BufRead> Reader<R> {
     pub fn next_record(&mut self) -> Result<Option<Record>, CaptureError> {
         loop {
             let (outcome, ended) = match self.read_line()? {
-                Line::End => return Ok(None),
+                Line::End => {
+                    self.note_torn_stream();
+                    return Ok(None);
+                }
                 Line::TooLong { ended } => (Err(too_long()), ended),
                 Line::Whole { ended } => (self.parse_line(), ended),
             };
@@ -173,6 +181,14 @@ impl<R: BufRead> Reader<R> {
                 None
             }
         })
+    }
+
+    /// A compressed capture whose writer was killed ends between two lines as often as within one.
+    fn note_torn_stream(&mut self) {
+        if self.source.is_torn() && self.notes.torn.is_none() {
+            let what = "the compressed data ends in the middle";
+            self.notes.torn = Some(format!("{}: {what}", self.name));
+        }
     }
 
     fn note_unknown(&mut self, kind: &str) {
@@ -255,10 +271,6 @@ fn too_long() -> String {
 
 /// What a file that is no capture seems to be.
 fn foreign(line: &[u8]) -> String {
-    let compressed = [(&b"\x1f\x8b"[..], "gzip"), (&b"\x28\xb5\x2f\xfd"[..], "zstd")];
-    if let Some((_, how)) = compressed.into_iter().find(|(magic, _)| line.starts_with(magic)) {
-        return format!("it is compressed with {how}; decompress it first");
-    }
     let what = match std::str::from_utf8(line) {
         Ok(text) if !text.contains('\0') => format!("its first line is `{}`", shortened(text.trim_ascii())),
         _ => "it holds binary data".to_owned(),

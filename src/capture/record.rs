@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{CacheEvent, CacheStateUpdate, LookupRouteRequest, LookupRouteResponse};
+use crate::contract::{CacheEvent, CacheStateUpdate, KeyOrder, LookupRouteRequest, LookupRouteResponse};
 use crate::model::Timestamp;
 
 /// Version of the format that is read and written.
@@ -125,6 +125,9 @@ pub struct Config {
     pub default_ttl: Option<String>,
     /// Bounds of the index.
     pub limits: ConfigLimits,
+    /// The capture has a record of every sweep, so that a replay must not sweep by its clock.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub records_sweeps: bool,
     /// Whatever else is there.
     #[serde(flatten)]
     pub others: std::collections::BTreeMap<String, serde_json::Value>,
@@ -167,18 +170,51 @@ pub struct ConfigLimits {
     /// `--max-memory`, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_memory_bytes: Option<u64>,
+    /// `--max-replicas`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_replicas: Option<usize>,
+    /// `--max-replica-records`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_replica_records: Option<usize>,
+    /// `--max-blocks`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_blocks: Option<usize>,
+    /// `--max-hash-bytes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_hash_bytes: Option<usize>,
+    /// `--max-id-bytes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_id_bytes: Option<usize>,
+    /// Token ids of one request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<usize>,
+    /// Bytes of prompt text of one request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_prompt_bytes: Option<usize>,
     /// Whatever else is there.
     #[serde(flatten)]
     pub others: std::collections::BTreeMap<String, serde_json::Value>,
 }
 
-/// What an index held, worded as the updates that bring it about: their timestamps say when it was last reported.
+/// What an index held, or a part of it, worded as the updates that bring it about: their timestamps say when it was last
+/// reported. Several records, one after the other, make up a large state.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct State {
-    /// Entries and statistics, oldest first.
+    /// Replicas with their statistics, and entries: of equal ones, those first that came first.
     #[serde(default)]
     pub updates: Vec<CacheStateUpdate>,
-    /// Whatever else is there, credits for one.
+    /// For each update, when its replica was last heard of, in Unix microseconds; where it is missing, at the record's
+    /// time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub heard_us: Vec<i64>,
+    /// For each update, the LFU credits of its prefixes; none where it is missing or empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub credits: Vec<Vec<u32>>,
+    /// Keys in the order in which a quota takes them; it comes after all entries.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<KeyOrder>,
+    /// Whatever else is there.
     #[serde(flatten)]
     pub others: std::collections::BTreeMap<String, serde_json::Value>,
 }

@@ -52,6 +52,11 @@ impl<W: Write> Writer<W> {
         self.sink.flush()
     }
 
+    /// The sink, to look at.
+    pub fn get_ref(&self) -> &W {
+        &self.sink
+    }
+
     /// The sink.
     pub fn into_inner(self) -> W {
         self.sink

@@ -44,6 +44,11 @@ type Contract = wire::inferencecache::v1alpha1::inference_cache_client::Inferenc
 type Explain = wire::icache::v1alpha1::explain_client::ExplainClient<Channel>;
 
 impl ServerArgs {
+    /// The server that `server` names, or the usual one.
+    pub fn of(server: Option<String>) -> Self {
+        Self { server, timeout: None }
+    }
+
     /// Connects, runs `call` and waits for it; Ctrl-C ends the wait.
     pub fn run<T, F>(&self, call: impl FnOnce(Client) -> F) -> Result<T, CommandError>
     where
@@ -68,7 +73,8 @@ impl ServerArgs {
         self.server.is_some()
     }
 
-    fn endpoint(&self) -> Result<(Endpoint, String), UsageError> {
+    /// Where it is, and its URL.
+    pub(super) fn endpoint(&self) -> Result<(Endpoint, String), UsageError> {
         let (given, named) = self.named()?;
         if given.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://")) {
             return Err(UsageError::new(
@@ -228,7 +234,8 @@ fn is_foreign(status: &Status) -> bool {
     false
 }
 
-fn unreachable(url: &str, error: &tonic::transport::Error) -> ServerError {
+/// A server that does not listen.
+pub(super) fn unreachable(url: &str, error: &tonic::transport::Error) -> ServerError {
     let mut cause: &dyn std::error::Error = error;
     while let Some(deeper) = cause.source() {
         cause = deeper;

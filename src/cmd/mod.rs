@@ -1,5 +1,6 @@
 //! The command line: one file a command, each with its arguments and what runs.
 
+mod capture;
 mod check;
 mod client;
 mod completions;
@@ -63,6 +64,7 @@ enum Command {
     Serve(Box<serve::Args>),
     Lookup(Box<lookup::Args>),
     Explain(explain::Args),
+    Capture(capture::Args),
     Replay(replay::Args),
     Simulate(Box<simulate::Args>),
     Policy(policy::Args),
@@ -83,6 +85,7 @@ impl Command {
             Self::Serve(args) => serve::run(args),
             Self::Lookup(args) => lookup::run(args, printer),
             Self::Explain(args) => explain::run(args, printer),
+            Self::Capture(args) => capture::run(args, printer),
             Self::Replay(args) => replay::run(args, printer),
             Self::Simulate(args) => simulate::run(args, printer),
             Self::Policy(args) => policy::run(args, printer),

@@ -15,7 +15,7 @@ pub use decode::{decode_answer, decode_event, decode_request, decode_state, deco
 pub use encode::{encode_answer, encode_event, encode_request, encode_state, encode_update};
 pub use explain::{decode_explanation, encode_explanation};
 pub use json::{JsonError, from_json, json_fault, read_json, to_json};
-pub use wire::icache::v1alpha1::ExplainRouteResponse;
+pub use wire::icache::v1alpha1::{ExplainRouteResponse, KeyOrder};
 pub use wire::inferencecache::v1alpha1::{
     CacheEvent, CacheStateUpdate, GetCacheStateRequest, GetCacheStateResponse, LookupRouteRequest,
     LookupRouteResponse, PrefixEntry,

@@ -10,7 +10,7 @@ use crate::decision::{Input, Query};
 use crate::model::ReplicaId;
 
 /// Hits that an entry counts at most, so that the number of lanes to look at for a victim is bounded.
-const MAX_HITS: u32 = 255;
+pub(super) const MAX_HITS: u32 = 255;
 
 /// Hashes with their places in the chain.
 type Hashes<'a> = SmallVec<[(&'a [u8], usize); 64]>;

@@ -67,6 +67,10 @@ impl Default for Key {
 }
 
 impl Linked for Key {
+    fn links(&self) -> &Links {
+        &self.links
+    }
+
     fn links_mut(&mut self) -> &mut Links {
         &mut self.links
     }
@@ -110,6 +114,10 @@ impl Default for Entry {
 }
 
 impl Linked for Entry {
+    fn links(&self) -> &Links {
+        &self.links
+    }
+
     fn links_mut(&mut self) -> &mut Links {
         &mut self.links
     }

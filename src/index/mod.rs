@@ -10,6 +10,7 @@ mod credit;
 mod entry;
 mod events;
 mod evict;
+mod export;
 mod ingest;
 mod names;
 mod naming;
@@ -25,6 +26,7 @@ use parking_lot::{RwLock, RwLockWriteGuard};
 
 pub use apply::Applied;
 pub use events::EventApplied;
+pub use export::{Export, ExportedEntry, ExportedHash, ExportedKey, ExportedPartition, ExportedReplica};
 pub use ingest::DropCause;
 pub use report::{CacheState, DomainFacts, IndexGauges, ReplicaState};
 pub use sweep::Swept;

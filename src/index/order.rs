@@ -5,6 +5,7 @@
 //! block of a chain is worth nothing without the ones before it.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use super::arena::{Arena, NONE};
 
@@ -24,6 +25,7 @@ impl Default for Links {
 
 /// What has a place in an [`Order`].
 pub(super) trait Linked {
+    fn links(&self) -> &Links;
     fn links_mut(&mut self) -> &mut Links;
 }
 
@@ -89,6 +91,25 @@ impl Order {
         let Bucket { at_ns, .. } = self.buckets.remove(bucket);
         self.by_time.remove(&at_ns);
         BUCKET_BYTES
+    }
+
+    /// Appends the items of the first time after `after` to `found`, in the order in which they came; which time it is.
+    pub(super) fn after<T: Linked>(
+        &self,
+        items: &Arena<T>,
+        after: Option<i64>,
+        found: &mut Vec<u32>,
+    ) -> Option<i64> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let (at_ns, bucket) = self.by_time.range((from, Bound::Unbounded)).next()?;
+        let start = found.len();
+        let mut item = self.buckets[*bucket].head;
+        while item != NONE {
+            found.push(item);
+            item = items[item].links().next;
+        }
+        found[start..].reverse();
+        Some(*at_ns)
     }
 
     /// The first to go, and its time.

@@ -213,7 +213,7 @@ fn sorted(mut facts: DomainFacts) -> DomainFacts {
     facts
 }
 
-fn replica_state(replica: &str, stats: &Stats) -> ReplicaState {
+pub(super) fn replica_state(replica: &str, stats: &Stats) -> ReplicaState {
     ReplicaState {
         replica: replica.to_owned(),
         cache_memory_bytes: stats.cache_memory_bytes,

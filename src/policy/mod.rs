@@ -18,6 +18,7 @@ mod sources;
 mod store;
 mod view;
 mod watch;
+mod written;
 
 pub use diff::{Change, KnobDiff, NamespaceDiff, POLICY_DIFF_VERSION, PolicyDiff, Setting, diff};
 pub use fields::API_VERSION;
@@ -38,3 +39,4 @@ pub use view::{
     knobs, view,
 };
 pub use watch::{PolicyWatch, Reloaded, watch_policies};
+pub use written::documents;

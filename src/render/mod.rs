@@ -4,6 +4,7 @@
 //! the screen is, and for which a closed pipe is the end of the output and no error.
 
 mod answer;
+mod capture;
 mod diagnostics;
 mod error;
 mod explanation;
@@ -21,6 +22,7 @@ mod table;
 mod text;
 
 pub use answer::{AnswerJson, RankedReplicaJson, ack, answer};
+pub use capture::{CaptureProgress, Captured, captured};
 pub use diagnostics::{
     DiagnosticFormat, Linted, diagnostics, lint_rules_page, policy_error, rule, rule_listing,
 };

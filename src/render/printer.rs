@@ -103,6 +103,11 @@ impl Printer {
         Self { when, ..Self::new(io::BufWriter::new(io::stdout()), look) }
     }
 
+    /// When it uses colour, for others in its manner.
+    pub fn when(&self) -> ColorWhen {
+        self.when
+    }
+
     /// Standard error.
     pub fn stderr(when: ColorWhen) -> Self {
         let look = Look::of(when, io::stderr().is_terminal());

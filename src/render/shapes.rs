@@ -17,7 +17,7 @@ pub struct Shape {
 
 const VERSION: (&str, &str) = ("version", "version of this shape");
 
-/// Every shape of the commands `lookup`, `state`, `report`, `event`, `explain`, `replay`, `simulate` and `policy`.
+/// Every shape of the commands `lookup`, `state`, `report`, `event`, `explain`, `capture`, `replay`, `simulate` and `policy`.
 pub const SHAPES: &[Shape] = &[
     Shape {
         name: "Answer",
@@ -415,6 +415,18 @@ pub const SHAPES: &[Shape] = &[
             ("namespace", "the tenant_id on the wire"),
             ("change", "`added`, `removed` or `changed`; the side that does not name it has the defaults"),
             ("knobs", "list of {name, old, new}, the latter {value, source}: knobs whose value changes"),
+        ],
+    },
+    Shape {
+        name: "Recording",
+        stands: "`icache capture -o json`",
+        fields: &[
+            VERSION,
+            ("files", "files written"),
+            ("records", "records in them, headers left out"),
+            ("bytes", "bytes on disk"),
+            ("missed", "records that the server did not send, since they were not read fast enough"),
+            ("interruptions", "times that the feed broke off and was begun anew, in a file of its own"),
         ],
     },
     Shape {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::engine::Engines;
 use super::report::ReplayReport;
-use crate::capture::KvBatch;
+use crate::capture::{KvBatch, State};
 use crate::contract::{self, decode_event, decode_update};
 use crate::engine::{DecodeError, Fed};
 use crate::index::{Applied, DropCause, EventApplied, Index};
@@ -40,6 +40,26 @@ impl Intake {
         let update = decode_update(update);
         let at = update.at.map(|at| at.plus_ns(shift_ns));
         self.tally.update(index, &StateUpdate { at, ..update }, now);
+    }
+
+    /// Brings the index to hold what a state record says, in the order in which it says it; its times are moved by
+    /// `shift_ns`.
+    pub(super) fn state(&mut self, index: &Index, state: &State, now: Timestamp, shift_ns: i64) {
+        for (at, message) in state.updates.iter().enumerate() {
+            let update = decode_update(message);
+            let moved = update.at.map(|at| at.plus_ns(shift_ns));
+            let update = StateUpdate { at: moved, ..update };
+            let heard = state.heard_us.get(at).map(|us| Timestamp::from_us(*us).plus_ns(shift_ns));
+            self.tally.update(index, &update, heard.unwrap_or(now));
+            if let Some(hits) = state.credits.get(at).filter(|hits| !hits.is_empty()) {
+                index.restore_hits(&update, hits);
+            }
+        }
+        for keys in &state.keys {
+            let names = [&*keys.tenant_id, &*keys.model_id, &*keys.hash_scheme, &*keys.adapter_id];
+            let reported_at = Timestamp::from_us(keys.reported_us).plus_ns(shift_ns);
+            index.restore_keys(names, reported_at, keys.hashes.iter().map(|hash| &**hash));
+        }
     }
 
     /// Applies an event that arrived at `now`; a time of its own is moved by `shift_ns`.

@@ -241,13 +241,14 @@ impl Replay {
                     self.config = Some(config.clone());
                     self.router = self.settings.router(PolicySet::empty(self.settings.defaults()));
                     self.put_override_in_force()?;
+                    if let Some(clock) = &mut self.clock {
+                        clock.is_recorded |= self.settings.records_sweeps();
+                    }
                 }
                 return Ok(());
             }
             Body::State(state) => {
-                for update in &state.updates {
-                    self.intake.update(self.router.index(), update, now, 0);
-                }
+                self.intake.state(self.router.index(), state, now, 0);
                 for part in state.others.keys() {
                     self.report
                         .warn(format!("{}:{}: passed over of `state`: `{part}`", self.name, record.line));
@@ -331,7 +332,12 @@ impl Replay {
     fn look_up(&mut self, lookup: &Lookup, record: &Record) {
         let request = decode_request(&lookup.request);
         let start = self.options.timings.then(Instant::now);
-        let decision = self.router.route(&request, Call::at(record.at));
+        let call = Call::at(record.at);
+        // The recorded server gave no credit for an answer that came too late.
+        let was_late =
+            lookup.answer.as_ref().is_some_and(|answer| answer.reason_code == Reason::Timeout.code());
+        let decision =
+            if was_late { self.router.peek(&request, call) } else { self.router.route(&request, call) };
         if let Some(start) = start {
             self.report.timings.get_or_insert_default().add(start.elapsed());
         }

@@ -43,7 +43,9 @@ pub fn preload(path: &Path, router: &Router, now: Timestamp) -> Result<Preload, 
     }
     let warnings = reader.notes().warnings();
     let Some(newest) = newest else { return Ok(Preload { warnings, ..Preload::default() }) };
-    let mut loaded = Preload { shift_ns: newest.age_ns(now), warnings, ..Preload::default() };
+    // Whole microseconds, so that a capture of the server can say its times.
+    let shift_ns = newest.age_ns(Timestamp::from_us(now.as_us()));
+    let mut loaded = Preload { shift_ns, warnings, ..Preload::default() };
     let mut intake = Intake::default();
     let index = router.index();
     let mut reader = Reader::open_file(path, options)?;
@@ -56,7 +58,7 @@ pub fn preload(path: &Path, router: &Router, now: Timestamp) -> Result<Preload, 
             Body::Report(update) => intake.update(index, update, at, loaded.shift_ns),
             Body::Event(event) => intake.event(index, event, at, loaded.shift_ns),
             Body::State(state) => {
-                state.updates.iter().for_each(|update| intake.update(index, update, at, loaded.shift_ns));
+                intake.state(index, state, at, loaded.shift_ns);
                 let parts = state.others.keys().take(MAX_NOTES);
                 loaded.warnings.extend(parts.map(|part| format!("passed over of `state`: `{part}`")));
                 loaded.warnings.truncate(MAX_WARNINGS);

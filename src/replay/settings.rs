@@ -1,6 +1,6 @@
 //! Settings of the server that was recorded, as far as they move answers.
 
-use crate::capture::Config;
+use crate::capture::{Config, ConfigLimits};
 use crate::engine::MAX_BLOCK_SIZE;
 use crate::index::IndexConfig;
 use crate::lookup::{Router, RouterConfig};
@@ -13,11 +13,17 @@ pub(super) struct ServerSettings {
     defaults: Defaults,
     ranker: RankerKnobs,
     index: IndexConfig,
+    records_sweeps: bool,
 }
 
 impl Default for ServerSettings {
     fn default() -> Self {
-        Self { defaults: Defaults::default(), ranker: default_ranker(), index: IndexConfig::default() }
+        Self {
+            defaults: Defaults::default(),
+            ranker: default_ranker(),
+            index: IndexConfig::default(),
+            records_sweeps: false,
+        }
     }
 }
 
@@ -25,6 +31,11 @@ impl ServerSettings {
     /// What policies fall back to.
     pub(super) fn defaults(&self) -> &Defaults {
         &self.defaults
+    }
+
+    /// Whether every sweep of the server is in the capture.
+    pub(super) fn records_sweeps(&self) -> bool {
+        self.records_sweeps
     }
 
     /// A router with an empty index. It sheds no load: a replay has one lookup in flight.
@@ -79,11 +90,29 @@ impl ServerSettings {
         set(&mut self.defaults.ttl_ns, "--default-ttl", ttl);
         self.index.max_entries = config.limits.max_entries.unwrap_or(self.index.max_entries);
         self.index.max_memory_bytes = config.limits.max_memory_bytes.unwrap_or(self.index.max_memory_bytes);
+        self.apply_limits(&config.limits);
+        self.records_sweeps = config.records_sweeps;
         let others = [("", &config.others), ("ranker.", &ranker.others), ("limits.", &config.limits.others)];
         for (path, others) in others {
             over.extend(others.keys().map(|name| format!("`{path}{name}`")));
         }
         over
+    }
+
+    fn apply_limits(&mut self, given: &ConfigLimits) {
+        let index = &mut self.index;
+        let limits = &mut index.limits;
+        for (bound, given) in [
+            (&mut index.max_replicas_per_scope, given.max_replicas),
+            (&mut index.max_replica_records, given.max_replica_records),
+            (&mut limits.request_blocks, given.max_blocks),
+            (&mut limits.hash_bytes, given.max_hash_bytes),
+            (&mut limits.id_bytes, given.max_id_bytes),
+            (&mut limits.request_tokens, given.max_tokens),
+            (&mut limits.prompt_bytes, given.max_prompt_bytes),
+        ] {
+            *bound = given.unwrap_or(*bound);
+        }
     }
 }
 

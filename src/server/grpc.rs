@@ -9,11 +9,15 @@ use super::aside::aside;
 use super::door::Arrival;
 use super::feeds::{self, Feed};
 use super::{Core, metrics};
+use crate::contract::wire::icache::v1alpha1::ObservedLookup;
+use crate::contract::wire::icache::v1alpha1::record::Body;
 use crate::contract::wire::inferencecache::v1alpha1 as wire;
 use crate::contract::wire::inferencecache::v1alpha1::inference_cache_server::InferenceCache;
 use crate::contract::{decode_request, encode_answer, encode_state};
-use crate::decision::{Decision, Reason};
+use crate::decision::{Decision, GateId, Reason};
 use crate::explanation::answer;
+use crate::lookup::Call;
+use crate::model::{Eviction, PROBE_TENANT};
 
 /// RenderTemplate's code for a template that was rendered, and where no templates are loaded.
 const RENDER_OK: &str = "OK";
@@ -135,8 +139,25 @@ fn look_up(
     arrival: &Arrival,
 ) -> (Decision, wire::LookupRouteResponse) {
     let lookup = decode_request(message);
-    let decision = core.router.route(&lookup, arrival.call());
+    let mut turn = core.order.look_up();
+    let call = Call { now: turn.now(), ..arrival.call() };
+    let decision =
+        if turn.owes() && core.router.policies().policy_of(lookup.tenant).eviction.value == Eviction::Lfu {
+            let decision = core.router.peek(&lookup, call);
+            if decision.reason == Reason::PrefixMatch && !turn.owe(message) {
+                core.router.route(&lookup, Call::at(call.now));
+            }
+            decision
+        } else {
+            core.router.route(&lookup, call)
+        };
     let response = encode_answer(answer(&decision, &lookup, micros(arrival.elapsed())));
+    let is_left_out = decision.decided_by == GateId::LoadShed || lookup.tenant == PROBE_TENANT;
+    turn.record(|| {
+        let (request, answer) = (Some(message.clone()), Some(response.clone()));
+        (!is_left_out).then_some(Body::Lookup(ObservedLookup { request, answer }))
+    });
+    drop(turn);
     (decision, response)
 }
 

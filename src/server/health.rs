@@ -13,13 +13,15 @@ use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
 
 use super::Phase;
 use crate::contract::wire::icache::v1alpha1::explain_server::ExplainServer;
+use crate::contract::wire::icache::v1alpha1::observe_server::ObserveServer;
 use crate::contract::wire::inferencecache::v1alpha1::inference_cache_server::InferenceCacheServer;
 
 /// The services whose health is told; the empty name is the server as a whole.
-const NAMES: [&str; 3] = [
+const NAMES: [&str; 4] = [
     "",
     <InferenceCacheServer<super::grpc::Cache> as NamedService>::NAME,
     <ExplainServer<super::explain::Explainer> as NamedService>::NAME,
+    <ObserveServer<super::observe::ObserveService> as NamedService>::NAME,
 ];
 
 /// Health as the phase of the server has it.

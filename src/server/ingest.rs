@@ -7,12 +7,15 @@ use tonic::Status;
 
 use super::aside::aside;
 use super::drops::DropLog;
+use super::feeds::Feeds;
 use super::metrics::Metrics;
+use super::observe;
+use super::order::{Order, Turn};
 use crate::contract::wire::inferencecache::v1alpha1 as wire;
 use crate::contract::{decode_event, decode_update};
 use crate::index::DropCause;
 use crate::lookup::Router;
-use crate::model::{EventKind, Timestamp};
+use crate::model::EventKind;
 
 /// Blocks of an update that are applied on the spot; a larger one goes to a thread that may block.
 const MAX_INLINE_BLOCKS: usize = 1_024;
@@ -22,40 +25,56 @@ const MAX_INLINE_BLOCKS: usize = 1_024;
 pub(super) struct Ingest {
     router: Arc<Router>,
     metrics: Arc<Metrics>,
+    order: Arc<Order>,
+    feeds: Arc<Feeds>,
     drops: Arc<DropLog>,
 }
 
 impl Ingest {
-    pub(super) fn new(router: Arc<Router>, metrics: Arc<Metrics>) -> Self {
-        Self { router, metrics, drops: Arc::default() }
+    pub(super) fn new(
+        router: Arc<Router>,
+        metrics: Arc<Metrics>,
+        order: Arc<Order>,
+        feeds: Arc<Feeds>,
+    ) -> Self {
+        Self { router, metrics, order, feeds, drops: Arc::default() }
     }
 
     /// Applies an update. An error is a fault of this server.
     pub(super) async fn update(&self, mut message: wire::CacheStateUpdate) -> Result<(), Status> {
         let over = leave_out_over(&mut message, self.router.limits().request_blocks);
         let blocks: usize = message.prefixes.iter().map(blocks_of).sum();
-        if blocks <= MAX_INLINE_BLOCKS {
-            self.apply_update(&message, over);
+        if blocks <= MAX_INLINE_BLOCKS
+            && let Some(turn) = self.order.change_now()
+        {
+            self.apply_update(&message, over, turn);
             return Ok(());
         }
         let this = self.clone();
-        aside("applying an update", move || this.apply_update(&message, over)).await
+        aside("applying an update", move || this.apply_update(&message, over, this.order.change())).await
     }
 
     /// Applies an event; the event again, where it was taken. An error is a fault of this server.
     pub(super) async fn event(&self, message: wire::CacheEvent) -> Result<Option<wire::CacheEvent>, Status> {
         // Clearing costs what the replica held; everything else is one step.
-        if decode_event(&message).kind != EventKind::AllCleared {
-            return Ok(self.apply_event(&message).then_some(message));
+        if decode_event(&message).kind != EventKind::AllCleared
+            && let Some(turn) = self.order.change_now()
+        {
+            return Ok(self.apply_event(&message, turn).then_some(message));
         }
         let this = self.clone();
-        aside("applying an event", move || this.apply_event(&message).then_some(message)).await
+        aside("applying an event", move || this.apply_event(&message, this.order.change()).then_some(message))
+            .await
     }
 
     /// `over` entries were left out of the message.
-    fn apply_update(&self, message: &wire::CacheStateUpdate, over: u64) {
+    fn apply_update(&self, message: &wire::CacheStateUpdate, over: u64, mut turn: Turn<'_>) {
         let update = decode_update(message);
-        let applied = self.router.index().apply_update(&update, Timestamp::now());
+        let now = turn.now();
+        let applied = self.router.index().apply_update(&update, now);
+        turn.record(|| observe::report(message));
+        drop(turn);
+        self.feeds.publish_added(message, &applied, self.router.index(), now);
         let mut dropped = BTreeMap::new();
         if over > 0 {
             dropped.insert(DropCause::TooManyBlocks, over);
@@ -69,9 +88,11 @@ impl Ingest {
         }
     }
 
-    fn apply_event(&self, message: &wire::CacheEvent) -> bool {
+    fn apply_event(&self, message: &wire::CacheEvent, mut turn: Turn<'_>) -> bool {
         let event = decode_event(message);
-        let applied = self.router.index().apply_event(&event, Timestamp::now());
+        let applied = self.router.index().apply_event(&event, turn.now());
+        turn.record(|| observe::event(message));
+        drop(turn);
         self.metrics.observe_event(event.kind, &applied);
         if let Some(cause) = applied.dropped {
             self.drops.record(cause, 1, event.replica, event.tenant, event.model);

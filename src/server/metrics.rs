@@ -94,6 +94,8 @@ metrics! {
         "distinct keys evicted for the quota of their tenant";
     IndexEvictions "index_evictions_total" Counter ["algorithm", "reason"],
         "replica entries evicted: over the cap, or at the end of their time to live";
+    ObserverMissed "observer_missed_total" Counter ["feed"],
+        "events, rounds of metrics and records that observers missed because they read too slowly";
     PolicyReloadSuccess "policy_reload_success" Gauge [],
         "1 where what the policy files say is in force, 0 where the last good set is kept in its place";
     PolicyReloadTimestamp "policy_reload_timestamp_seconds" Gauge [],
@@ -140,6 +142,7 @@ pub(super) struct Metrics {
     events: IntCounterVec,
     tenant_evictions: IntCounterVec,
     index_evictions: IntCounterVec,
+    observer_missed: IntCounterVec,
     policies: PolicyGauges,
     /// Held while the gauges are set and read, so that two readers do not mix.
     reading: Mutex<()>,
@@ -174,6 +177,7 @@ impl Metrics {
             events: counter(&registry, Metric::Events),
             tenant_evictions: counter(&registry, Metric::TenantEvictions),
             index_evictions: counter(&registry, Metric::IndexEvictions),
+            observer_missed: counter(&registry, Metric::ObserverMissed),
             policies: PolicyGauges::new(&registry),
             reading: Mutex::new(()),
             registry,
@@ -194,6 +198,9 @@ impl Metrics {
         self.shed.with_label_values::<&str>(&[]);
         self.over_limit.with_label_values::<&str>(&[]);
         self.ingest_blocks.with_label_values::<&str>(&[]);
+        for feed in ["events", "metrics", "observe"] {
+            self.observer_missed.with_label_values(&[feed]);
+        }
         for cause in DropCause::ALL {
             self.ingest_dropped.with_label_values(&[cause.label()]);
         }
@@ -250,6 +257,11 @@ impl Metrics {
         if let Some(cause) = applied.dropped {
             self.ingest_dropped.with_label_values(&[cause.label()]).inc();
         }
+    }
+
+    /// An observer of `feed` was too slow for so many items.
+    pub(super) fn observe_missed(&self, feed: &str, items: u64) {
+        self.observer_missed.with_label_values(&[feed]).inc_by(items);
     }
 
     /// What a sweep removed.

@@ -13,8 +13,12 @@ mod health;
 mod http;
 mod ingest;
 mod metrics;
+mod observe;
+mod order;
 mod policies;
+mod queue;
 mod series;
+mod snapshot;
 mod sweeper;
 
 use std::net::SocketAddr;
@@ -37,9 +41,11 @@ use self::door::Door;
 use self::feeds::Feeds;
 use self::ingest::Ingest;
 use self::metrics::Metrics;
+use self::order::Order;
 use self::policies::Policies;
 use crate::contract::wire::DESCRIPTORS;
 use crate::contract::wire::icache::v1alpha1::explain_server::ExplainServer;
+use crate::contract::wire::icache::v1alpha1::observe_server::ObserveServer;
 use crate::contract::wire::inferencecache::v1alpha1::inference_cache_server::InferenceCacheServer;
 use crate::lookup::Router;
 use crate::policy::{LoadedFiles, PolicyWatch, watch_policies};
@@ -109,7 +115,8 @@ struct Core {
     router: Arc<Router>,
     metrics: Arc<Metrics>,
     ingest: Ingest,
-    feeds: Feeds,
+    feeds: Arc<Feeds>,
+    order: Arc<Order>,
     in_flight: Arc<AtomicU64>,
     phase: watch::Receiver<Phase>,
 }
@@ -162,10 +169,18 @@ pub async fn start(
     let metrics = Arc::new(Metrics::new(config.metrics_max_series));
     // State that was loaded before the start counts as known.
     metrics.admit_models(router.index().gauges().keys_by_model.keys());
-    let (policies, policy_watch) = policies(&router, &metrics, files)?;
+    let order = Arc::new(Order::new());
+    let (policies, policy_watch) = policies(&router, &metrics, &order, files)?;
+    let feeds = Arc::new(Feeds::new(phase_seen.clone(), Arc::clone(&metrics)));
     let core = Arc::new(Core {
-        ingest: Ingest::new(Arc::clone(&router), Arc::clone(&metrics)),
-        feeds: Feeds::new(phase_seen.clone()),
+        ingest: Ingest::new(
+            Arc::clone(&router),
+            Arc::clone(&metrics),
+            Arc::clone(&order),
+            Arc::clone(&feeds),
+        ),
+        feeds,
+        order,
         in_flight: Arc::new(AtomicU64::new(0)),
         phase: phase_seen.clone(),
         router,
@@ -208,13 +223,15 @@ pub async fn start(
 fn policies(
     router: &Arc<Router>,
     metrics: &Arc<Metrics>,
+    order: &Arc<Order>,
     files: Option<LoadedFiles>,
 ) -> Result<(Arc<Policies>, Option<PolicyWatch>), StartError> {
     let (loaded, watched) = match files {
         Some(LoadedFiles { files, texts, loaded }) => (Some(loaded), Some((files, texts))),
         None => (None, None),
     };
-    let policies = Arc::new(Policies::new(Arc::clone(router), Arc::clone(metrics), loaded));
+    let policies =
+        Arc::new(Policies::new(Arc::clone(router), Arc::clone(metrics), Arc::clone(order), loaded));
     let watch = watched.map(|(files, texts)| {
         let policies = Arc::clone(&policies);
         watch_policies(files, texts, move |reloaded| policies.reload(reloaded)).map_err(StartError::Watch)
@@ -237,6 +254,9 @@ fn grpc_services(
     let explain = ExplainServer::new(explain::Explainer::new(Arc::clone(core)))
         .max_decoding_message_size(config.max_message_bytes)
         .accept_compressed(CompressionEncoding::Gzip);
+    let observe = ObserveServer::new(observe::ObserveService::new(Arc::clone(core)))
+        .max_decoding_message_size(config.max_message_bytes)
+        .accept_compressed(CompressionEncoding::Gzip);
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(DESCRIPTORS)
@@ -246,6 +266,7 @@ fn grpc_services(
         .max_concurrent_streams(config.max_streams)
         .add_service(Door::new(cache, Arc::clone(&core.in_flight), config.message_wait))
         .add_service(Door::new(explain, Arc::clone(&core.in_flight), config.message_wait))
+        .add_service(Door::new(observe, Arc::clone(&core.in_flight), config.message_wait))
         .add_service(HealthServer::new(health::HealthService::new(core.phase.clone())))
         .add_service(reflection().build_v1()?)
         .add_service(reflection().build_v1alpha()?))

@@ -5,16 +5,20 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::metrics::Metrics;
+use super::order::Order;
+use crate::contract::wire::icache::v1alpha1::record::Body;
 use crate::lookup::Router;
 use crate::model::Timestamp;
 use crate::policy::{
     FileProblem, LoadedPolicies, PolicySet, PolicySources, PolicyView, PushedPolicies, ReloadView, Reloaded,
+    documents,
 };
 
 /// Puts policies in force, and tells which are.
 pub(super) struct Policies {
     router: Arc<Router>,
     metrics: Arc<Metrics>,
+    order: Arc<Order>,
     /// Held while a change is put in force, so that two cannot mix.
     state: Mutex<State>,
 }
@@ -26,7 +30,12 @@ struct State {
 
 impl Policies {
     /// `files`, where there are any, are in force in `router`.
-    pub(super) fn new(router: Arc<Router>, metrics: Arc<Metrics>, files: Option<LoadedPolicies>) -> Self {
+    pub(super) fn new(
+        router: Arc<Router>,
+        metrics: Arc<Metrics>,
+        order: Arc<Order>,
+        files: Option<LoadedPolicies>,
+    ) -> Self {
         let now = Timestamp::now();
         let last_reload = files.is_some().then(|| reload(now, &[]));
         let sources = match files {
@@ -34,7 +43,7 @@ impl Policies {
             None => PolicySources::of_set(PolicySet::clone(&router.policies())),
         };
         metrics.observe_policies(sources.policies(), now);
-        Self { router, metrics, state: Mutex::new(State { sources, last_reload }) }
+        Self { router, metrics, order, state: Mutex::new(State { sources, last_reload }) }
     }
 
     /// The files have changed. An invalid set leaves what is in force as it is.
@@ -77,7 +86,11 @@ impl Policies {
     }
 
     fn put_in_force(&self, sources: &PolicySources, now: Timestamp) {
-        for (tenant, keys) in self.router.replace_policies(sources.effective()) {
+        let mut turn = self.order.change();
+        let evicted = self.router.replace_policies(sources.effective());
+        turn.record(|| Some(Body::Policy(documents(&self.router.policies()))));
+        drop(turn);
+        for (tenant, keys) in evicted {
             self.metrics.observe_quota_evictions(tenant.as_str(), keys);
         }
         self.metrics.observe_policies(sources.policies(), now);

@@ -6,7 +6,9 @@ use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::Core;
-use crate::model::Timestamp;
+use crate::contract::wire::icache::v1alpha1 as wire;
+use crate::contract::wire::icache::v1alpha1::record::Body;
+use crate::index::Swept;
 
 /// Sweeps every `every` until the server drains.
 pub(super) async fn run(core: Arc<Core>, every: Duration) {
@@ -19,8 +21,8 @@ pub(super) async fn run(core: Arc<Core>, every: Duration) {
             _ = ticks.tick() => {}
             () = super::draining(core.phase.clone()) => return,
         }
-        let router = Arc::clone(&core.router);
-        let swept = tokio::task::spawn_blocking(move || router.index().sweep(Timestamp::now())).await;
+        let at_work = Arc::clone(&core);
+        let swept = tokio::task::spawn_blocking(move || sweep(&at_work)).await;
         match swept {
             Ok(swept) => {
                 core.metrics.observe_sweep(&swept);
@@ -30,4 +32,11 @@ pub(super) async fn run(core: Arc<Core>, every: Duration) {
             Err(error) => tracing::error!(%error, "a sweep failed; the next one tries again"),
         }
     }
+}
+
+fn sweep(core: &Core) -> Swept {
+    let mut turn = core.order.change();
+    let swept = core.router.index().sweep(turn.now());
+    turn.record(|| Some(Body::Sweep(wire::Sweep {})));
+    swept
 }

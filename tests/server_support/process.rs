@@ -19,11 +19,17 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts on free ports and waits for the line that says where.
+    /// Starts on free ports, where `args` do not say which, and waits for the line that says where.
     pub fn start(args: &[&str]) -> Self {
+        let free = ["--grpc-addr=127.0.0.1:0", "--http-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0"];
+        let is_given = |free: &&str| {
+            let flag = &free[..=free.find('=').expect("a flag and its value")];
+            args.iter().any(|arg| arg.starts_with(flag))
+        };
         let mut command = Command::new(env!("CARGO_BIN_EXE_icache"));
         command
-            .args(["serve", "--grpc-addr=127.0.0.1:0", "--http-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0"])
+            .arg("serve")
+            .args(free.into_iter().filter(|free| !is_given(free)))
             .arg("--log-format=json")
             .args(args);
         Self::run(&mut command)

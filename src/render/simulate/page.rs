@@ -111,7 +111,7 @@ fn of_run(result: &Simulated, run: &Run) -> Section {
         Merge::Sum,
     );
     let load =
-        run.engines.iter().enumerate().fold(load.x(across(run)).last_width(width(run)), |plot, (at, of)| {
+        run.engines.iter().enumerate().fold(load.x(across(run)).column_width(width(run)), |plot, (at, of)| {
             let tokens =
                 run.windows.iter().map(|window| window.prefilled_tokens.get(at).copied().unwrap_or(0) as f64);
             plot.series(Series::new(&of.name, tokens))
@@ -127,7 +127,7 @@ fn of_run(result: &Simulated, run: &Run) -> Section {
         Unit::Count("lookups"),
         Merge::Sum,
     );
-    let reasons = codes.into_iter().fold(reasons.x(across(run)).last_width(width(run)), |plot, code| {
+    let reasons = codes.into_iter().fold(reasons.x(across(run)).column_width(width(run)), |plot, code| {
         let counts = run.windows.iter().map(|window| window.reasons.get(&code).copied().unwrap_or(0) as f64);
         plot.series(Series::new(code.code(), counts))
     });

@@ -1,0 +1,105 @@
+//! What `icache capture` shows while it records, and what it says in the end.
+
+use std::io;
+use std::path::Path;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use super::JSON_VERSION;
+use super::error::warnings;
+use super::printer::{ColorWhen, Format, Printer};
+use super::text::{clean, count_of, grouped};
+use crate::capture::Recorded;
+
+/// What came of a recording.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Captured {
+    /// What was written.
+    pub recorded: Recorded,
+    /// Records that the server did not send since this was too slow.
+    pub missed: u64,
+    /// Times that the feed broke off and was begun anew.
+    pub interruptions: u64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CapturedJson {
+    version: u32,
+    files: u64,
+    records: u64,
+    bytes: u64,
+    missed: u64,
+    interruptions: u64,
+}
+
+/// Prints it.
+pub fn captured(printer: &mut Printer, format: Format, captured: &Captured) -> io::Result<()> {
+    let Captured { recorded, missed, interruptions } = *captured;
+    let json = CapturedJson {
+        version: JSON_VERSION,
+        files: recorded.files,
+        records: recorded.records,
+        bytes: recorded.bytes,
+        missed,
+        interruptions,
+    };
+    match format {
+        Format::Json => return printer.json(&json),
+        Format::Jsonl => return printer.json_line(&json),
+        Format::Table => {}
+    }
+    let files = count_of(recorded.files, "file");
+    let bytes = grouped(i64::try_from(recorded.bytes).unwrap_or(i64::MAX));
+    printer.line(&format!("{} recorded in {files}, {bytes} bytes", count_of(recorded.records, "record")))?;
+    if missed > 0 {
+        printer.line(&format!(
+            "{} missed, since they came faster than they were read",
+            count_of(missed, "record")
+        ))?;
+    }
+    if interruptions > 0 {
+        let times = count_of(interruptions, "interruption");
+        printer.line(&format!("{times}; what happened meanwhile is in no file"))?;
+    }
+    Ok(())
+}
+
+/// A line on standard error, where that is a terminal; it takes itself away when it is dropped.
+pub struct CaptureProgress {
+    bar: ProgressBar,
+    color: ColorWhen,
+}
+
+impl CaptureProgress {
+    /// A line in the manner of `printer`.
+    pub fn new(printer: &Printer) -> Self {
+        let style = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}");
+        let bar = ProgressBar::new_spinner();
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        Self { bar, color: printer.when() }
+    }
+
+    /// So much is in the file, and in those before it.
+    pub fn at(&self, path: &Path, recorded: &Recorded, missed: u64) {
+        let name = path.display().to_string();
+        let mut line = format!("{}: {}", clean(&name), count_of(recorded.records, "record"));
+        if missed > 0 {
+            line.push_str(&format!(", {} missed", count_of(missed, "record")));
+        }
+        self.bar.set_message(line);
+        self.bar.tick();
+    }
+
+    /// Says something while the line stays.
+    pub fn warn(&self, sentence: &str) {
+        self.bar.suspend(|| warnings(self.color, &[sentence.to_owned()]));
+    }
+}
+
+impl Drop for CaptureProgress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
