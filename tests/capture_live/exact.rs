@@ -30,6 +30,12 @@ fn checked(capture: &Path, least: u64) -> Value {
     replay
 }
 
+/// Waits until so many lookups are in the capture: what is under way to a recorder that is stopped is in no file.
+async fn settled(capture: &Path, least: u64) {
+    let compared = async || replayed(capture).1["check"]["compared"].as_u64();
+    until(compared, |compared| *compared >= Some(least)).await;
+}
+
 fn count(replay: &Value, pointer: &str) -> u64 {
     replay.pointer(pointer).and_then(Value::as_u64).unwrap_or(0)
 }
@@ -42,6 +48,7 @@ async fn from_an_empty_server_on() {
     let recorder = Recorder::start(server.grpc_addr, &out, &[]).await;
     let traffic = Traffic::new(server.grpc_addr, server.admin_addr, 1);
     traffic.run(1_500).await;
+    settled(&out, 3_000).await;
     let (recorded, err) = recorder.stop();
     assert_eq!((&recorded["missed"], &recorded["interruptions"], err.as_str()), (&0.into(), &0.into(), ""));
     let replay = checked(&out, 3_000);
@@ -74,7 +81,9 @@ async fn from_the_middle_on() {
         until(lookups, |now| *now > before + 100 || running.is_finished()).await;
     }
     running.await.unwrap();
+    traffic.run(50).await;
     for (recorder, out) in captures {
+        settled(&out, 100).await;
         recorder.stop();
         let replay = checked(&out, 100);
         assert!(count(&replay, "/records/state") > 1, "{replay:#}");
@@ -101,6 +110,8 @@ async fn from_a_large_state_on() {
     let out = folder.path().join("live.jsonl.zst");
     let recorder = Recorder::start(server.grpc_addr, &out, &[]).await;
     running.await.unwrap();
+    traffic.run(150).await;
+    settled(&out, 500).await;
     recorder.stop();
     let replay = checked(&out, 500);
     assert!(count(&replay, "/index/evictedCap") > 0, "{replay:#}");

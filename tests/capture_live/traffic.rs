@@ -74,11 +74,11 @@ impl Traffic {
         InferenceCacheClient::new(channel.connect().await.unwrap())
     }
 
-    /// Two writers of so many updates each, four readers and a controller meanwhile.
+    /// Two writers of so many updates each, four readers of as many lookups at least, and a controller meanwhile.
     pub async fn run(&self, updates: u64) {
         self.is_over.store(false, Ordering::Relaxed);
         let writers: Vec<_> = (0..2).map(|writer| self.spawn(writer, updates)).collect();
-        let mut others: Vec<JoinHandle<()>> = (10..14).map(|reader| self.read(reader)).collect();
+        let mut others: Vec<JoinHandle<()>> = (10..14).map(|reader| self.read(reader, updates)).collect();
         others.push(self.flip());
         for writer in writers {
             writer.await.unwrap();
@@ -128,12 +128,14 @@ impl Traffic {
         })
     }
 
-    fn read(&self, reader: u64) -> JoinHandle<()> {
+    fn read(&self, reader: u64, least: u64) -> JoinHandle<()> {
         let this = self.clone();
         tokio::spawn(async move {
             let mut client = this.client().await;
             let mut dice = this.dice(reader);
-            while !this.is_over.load(Ordering::Relaxed) {
+            let mut asked = 0;
+            while asked < least || !this.is_over.load(Ordering::Relaxed) {
+                asked += 1;
                 client.lookup_route(lookup(&mut dice)).await.unwrap();
                 this.lookups.fetch_add(1, Ordering::Relaxed);
             }
