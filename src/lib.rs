@@ -16,3 +16,4 @@ pub mod policy;
 pub mod render;
 pub mod replay;
 pub mod server;
+pub mod subscribe;

@@ -19,6 +19,7 @@ mod report;
 mod request;
 mod serve;
 mod state;
+mod subscribe;
 mod watch;
 
 use std::ffi::OsString;
@@ -60,6 +61,7 @@ Exit status: 0 done, 1 negative answer, 2 usage, 3 server unreachable or answere
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(Box<serve::Args>),
+    Subscribe(Box<subscribe::Args>),
     Lookup(Box<lookup::Args>),
     Explain(explain::Args),
     Replay(replay::Args),
@@ -79,6 +81,7 @@ impl Command {
     fn run(&self, printer: &mut Printer) -> Outcome {
         match self {
             Self::Serve(args) => serve::run(args),
+            Self::Subscribe(args) => subscribe::run(args),
             Self::Lookup(args) => lookup::run(args, printer),
             Self::Explain(args) => explain::run(args, printer),
             Self::Replay(args) => replay::run(args, printer),
