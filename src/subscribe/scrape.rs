@@ -78,7 +78,7 @@ impl Page {
     pub fn read(text: &str, wanted: &Wanted) -> Self {
         let mut samples: Vec<Sample> = text.lines().filter_map(Sample::read).collect();
         if samples.iter().any(|sample| sample.model.as_deref() == Some(&wanted.model)) {
-            samples.retain(|sample| sample.model.as_deref() == Some(&wanted.model));
+            samples.retain(|sample| sample.model.as_deref().is_none_or(|model| model == wanted.model));
         } else if let Some(first) = samples.iter().find_map(|sample| sample.model.clone()) {
             // A page of one model may know it by another name; of several, none is the one that is asked for.
             let is_other = |sample: &Sample| sample.model.as_deref().is_some_and(|model| model != first);
@@ -89,7 +89,7 @@ impl Page {
         if let Some(rank) = wanted.rank.map(|rank| rank.to_string())
             && samples.iter().any(|sample| sample.rank.as_deref() == Some(&rank))
         {
-            samples.retain(|sample| sample.rank.as_deref() == Some(&rank));
+            samples.retain(|sample| sample.rank.as_deref().is_none_or(|one| one == rank));
         }
         let values = |meaning| samples.iter().filter(move |sample| sample.meaning == meaning);
         let sum = |meaning| {

@@ -21,8 +21,13 @@ pub struct Process {
 impl Process {
     /// Starts on free ports and waits for the line that says where.
     pub fn start(args: &[&str]) -> Self {
+        Self::start_at("127.0.0.1:0", args)
+    }
+
+    /// The same with gRPC at a certain address.
+    pub fn start_at(grpc_addr: &str, args: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_icache"))
-            .args(["serve", "--grpc-addr=127.0.0.1:0", "--http-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0"])
+            .args(["serve", "--http-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0", "--grpc-addr", grpc_addr])
             .arg("--log-format=json")
             .args(args)
             .stderr(Stdio::piped())
