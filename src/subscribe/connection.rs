@@ -32,6 +32,9 @@ const HEARTBEAT_MS: i32 = 5_000;
 const RECONNECT_MS: (i32, i32) = (100, 2_000);
 /// Longest wait for a connection, and for its handshake.
 const CONNECT_MS: i32 = 5_000;
+/// After so long without a connection the sockets are made anew: libzmq gives a peer up for good that broke the
+/// protocol, though an engine may come in its place.
+const RENEWAL: Duration = Duration::from_secs(6);
 
 /// `ZMQ_EVENT_HANDSHAKE_SUCCEEDED` and `ZMQ_EVENT_DISCONNECTED` of libzmq's socket monitor.
 const EVENT_CONNECTED: u16 = zmq::SocketEvent::HANDSHAKE_SUCCEEDED as u16;
@@ -107,7 +110,7 @@ impl Connections {
         for (at, publisher) in publishers.iter().enumerate() {
             let failed = |source| ConnectError { endpoint: publisher.endpoint.clone(), source };
             let context = Context::new();
-            let sockets = Sockets::open(&context, publisher).map_err(|error| failed(error.into()))?;
+            let sockets = Sockets::open(&context, publisher, 0).map_err(|error| failed(error.into()))?;
             if let Some(replay) = &publisher.replay {
                 // Told now, and not when the first gap opens.
                 dealer(&context, replay)
@@ -121,10 +124,12 @@ impl Connections {
                 topic: Arc::from(&b""[..]),
                 out: Outlet { at, sender: sender.clone() },
                 stop: Arc::clone(&stop),
+                down_since: Some(Instant::now()),
+                renewals: 0,
             };
             std::thread::Builder::new()
                 .name(format!("engine-{at}"))
-                .spawn(move || worker.run(&sockets))
+                .spawn(move || worker.run(sockets))
                 .map_err(failed)?;
         }
         Ok(connections)
@@ -152,15 +157,16 @@ struct Sockets {
 }
 
 impl Sockets {
-    fn open(context: &Context, publisher: &Publisher) -> zmq::Result<Self> {
-        const MONITOR: &str = "inproc://monitor";
+    /// `number` is another one each time, since the monitor of an earlier socket may still be there.
+    fn open(context: &Context, publisher: &Publisher, number: u64) -> zmq::Result<Self> {
+        let name = format!("inproc://monitor-{number}");
         let subscriber = socket(context, SocketType::SUB)?;
         subscriber.set_heartbeat_ivl(HEARTBEAT_MS)?;
         subscriber.set_heartbeat_timeout(3 * HEARTBEAT_MS)?;
         subscriber.set_subscribe(publisher.topic.as_bytes())?;
-        subscriber.monitor(MONITOR, i32::from(EVENT_CONNECTED | EVENT_DISCONNECTED))?;
+        subscriber.monitor(&name, i32::from(EVENT_CONNECTED | EVENT_DISCONNECTED))?;
         let monitor = context.socket(SocketType::PAIR)?;
-        monitor.connect(MONITOR)?;
+        monitor.connect(&name)?;
         subscriber.connect(&publisher.endpoint)?;
         Ok(Self { subscriber, monitor })
     }
@@ -214,12 +220,15 @@ struct Worker {
     topic: Arc<[u8]>,
     out: Outlet,
     stop: Arc<AtomicBool>,
+    /// `None` while connected.
+    down_since: Option<Instant>,
+    renewals: u64,
 }
 
 impl Worker {
-    fn run(mut self, sockets: &Sockets) {
+    fn run(mut self, mut sockets: Sockets) {
         while !self.stop.load(Ordering::Relaxed) {
-            let turn = self.wait(sockets).map(|()| {
+            let turn = self.renew(&mut sockets).and_then(|()| self.wait(&sockets)).map(|()| {
                 self.read_monitor(&sockets.monitor)?;
                 self.read_live(&sockets.subscriber)?;
                 self.read_replay()
@@ -233,6 +242,16 @@ impl Worker {
                 }
             }
         }
+    }
+
+    /// Makes the sockets anew where they have had no connection for long.
+    fn renew(&mut self, sockets: &mut Sockets) -> zmq::Result<()> {
+        if self.down_since.is_some_and(|since| since.elapsed() >= RENEWAL) {
+            self.renewals += 1;
+            *sockets = Sockets::open(&self.context, &self.publisher, self.renewals)?;
+            self.down_since = Some(Instant::now());
+        }
+        Ok(())
     }
 
     fn wait(&self, sockets: &Sockets) -> zmq::Result<()> {
@@ -252,12 +271,17 @@ impl Worker {
             let event = frames.list.first().and_then(|frame| frame.first_chunk::<2>());
             match event.map(|bytes| u16::from_ne_bytes(*bytes)) {
                 Some(EVENT_CONNECTED) => {
+                    self.down_since = None;
                     self.out.give(Received::Connected(true))?;
                     let mut steps = Vec::new();
                     self.stream.connected(&mut steps);
                     self.carry_out(steps)?;
                 }
-                Some(EVENT_DISCONNECTED) => self.out.give(Received::Connected(false))?,
+                // Connections that never came to a handshake end with this event too.
+                Some(EVENT_DISCONNECTED) if self.down_since.is_none() => {
+                    self.down_since = Some(Instant::now());
+                    self.out.give(Received::Connected(false))?;
+                }
                 _ => {}
             }
         }

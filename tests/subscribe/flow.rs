@@ -38,7 +38,7 @@ async fn blocks_are_told_and_taken_back() {
     gateway.until_held(&[(1, 4), (2, 1)]).await;
     engine.publish(&[json!({"type": "AllBlocksCleared"}), stored(3, 0..2)]);
     gateway.until_held(&[(1, 0), (2, 0), (3, 2)]).await;
-    assert_eq!(sidecar.metric("held_blocks{replica=\"r\"}").await, Some(2.0));
+    sidecar.until_metric("held_blocks{replica=\"r\"}", 2.0).await;
 
     assert_eq!(sidecar.stop("TERM").code(), Some(0));
     assert!(!ready.exists());
