@@ -98,9 +98,19 @@ pub struct Stream<P> {
 /// A replay under way.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
-    /// The batch that was applied last is asked for too, to see whether the publisher still is the same process.
-    is_probe: bool,
+    why: Why,
     has_answer: bool,
+}
+
+/// Why a replay was asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Why {
+    /// Something is missing.
+    Gap,
+    /// The connection is new: the batch that was applied last is asked for too, since the publisher may be another one.
+    Connected,
+    /// Nothing has come for a while: the same, of the publisher that was there all the while.
+    Quiet,
 }
 
 impl<P> Stream<P> {
@@ -141,8 +151,18 @@ impl<P> Stream<P> {
         }
         self.exhausted = None;
         match self.next.checked_sub(1) {
-            None => self.ask(0, false, out),
-            Some(last) => self.ask(last, true, out),
+            None => self.ask(0, Why::Gap, out),
+            Some(last) => self.ask(last, Why::Connected, out),
+        }
+    }
+
+    /// Nothing has come for a while: the last batches may be missing, which no later one has told.
+    pub fn quiet(&mut self, out: &mut Vec<Step<P>>) {
+        if self.can_replay && self.asked.is_none() {
+            match self.next.checked_sub(1) {
+                None => self.ask(0, Why::Gap, out),
+                Some(last) => self.ask(last, Why::Quiet, out),
+            }
         }
     }
 
@@ -167,11 +187,11 @@ impl<P> Stream<P> {
         let Some(asked) = &mut self.asked else { return };
         let is_first = !asked.has_answer;
         asked.has_answer = true;
-        let is_probe = asked.is_probe;
-        if is_probe && is_first && self.next.checked_sub(1) == Some(batch.seq) {
+        let has_last = asked.why != Why::Gap;
+        if has_last && is_first && self.next.checked_sub(1) == Some(batch.seq) {
             if self.applied.back() != Some(&batch.fingerprint) {
                 self.restart(out);
-                self.ask(0, false, out);
+                self.ask(0, Why::Gap, out);
             }
             return;
         }
@@ -186,10 +206,10 @@ impl<P> Stream<P> {
     /// The replay that was asked for last is over; a live stream goes on with what came meanwhile.
     pub fn replay_over(&mut self, end: ReplayEnd, out: &mut Vec<Step<P>>) {
         let Some(asked) = self.asked.take() else { return };
-        if asked.is_probe && !asked.has_answer && end == ReplayEnd::Complete {
+        if asked.why == Why::Connected && !asked.has_answer && end == ReplayEnd::Complete {
             // It does not know the batch that was applied last, so it is another process.
             self.restart(out);
-            self.ask(0, false, out);
+            self.ask(0, Why::Gap, out);
             return;
         }
         // What waits arrived before the end, so the replay had its chance to close the gap before it.
@@ -203,6 +223,7 @@ impl<P> Stream<P> {
                 self.parked.push_front(waits);
             }
         }
+        self.exhausted = None;
     }
 
     /// Applies a live batch, or gives it back where what is before it was asked for.
@@ -223,7 +244,7 @@ impl<P> Stream<P> {
         }
         if seq > self.next {
             if self.can_replay && self.exhausted != Some(self.next) {
-                self.ask(self.next, false, out);
+                self.ask(self.next, Why::Gap, out);
                 return Some(batch);
             }
             self.lose_until(seq, out);
@@ -269,8 +290,8 @@ impl<P> Stream<P> {
         out.push(Step::Restarted);
     }
 
-    fn ask(&mut self, from: u64, is_probe: bool, out: &mut Vec<Step<P>>) {
-        self.asked = Some(Asked { is_probe, has_answer: false });
+    fn ask(&mut self, from: u64, why: Why, out: &mut Vec<Step<P>>) {
+        self.asked = Some(Asked { why, has_answer: false });
         out.push(Step::Replay(from));
     }
 

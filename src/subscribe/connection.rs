@@ -36,6 +36,10 @@ const CONNECT_MS: i32 = 5_000;
 /// protocol, though an engine may come in its place.
 const RENEWAL: Duration = Duration::from_secs(6);
 
+/// An engine that publishes nothing is asked whether it has, first after the shorter time, then less and less often: the
+/// last batches before a silence may have been dropped on the way.
+const QUIET: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+
 /// `ZMQ_EVENT_HANDSHAKE_SUCCEEDED` and `ZMQ_EVENT_DISCONNECTED` of libzmq's socket monitor.
 const EVENT_CONNECTED: u16 = zmq::SocketEvent::HANDSHAKE_SUCCEEDED as u16;
 const EVENT_DISCONNECTED: u16 = zmq::SocketEvent::DISCONNECTED as u16;
@@ -126,6 +130,7 @@ impl Connections {
                 stop: Arc::clone(&stop),
                 down_since: Some(Instant::now()),
                 renewals: 0,
+                quiet: Quiet::begin(),
             };
             std::thread::Builder::new()
                 .name(format!("engine-{at}"))
@@ -223,6 +228,29 @@ struct Worker {
     /// `None` while connected.
     down_since: Option<Instant>,
     renewals: u64,
+    quiet: Quiet,
+}
+
+/// When an engine that says nothing is asked.
+struct Quiet {
+    wait: Duration,
+    until: Instant,
+}
+
+impl Quiet {
+    fn begin() -> Self {
+        Self { wait: QUIET.0, until: Instant::now() + QUIET.0 }
+    }
+
+    /// Whether it is time to ask.
+    fn is_over(&mut self) -> bool {
+        let is_over = Instant::now() >= self.until;
+        if is_over {
+            self.wait = (self.wait * 2).min(QUIET.1);
+            self.until = Instant::now() + self.wait;
+        }
+        is_over
+    }
 }
 
 impl Worker {
@@ -231,7 +259,8 @@ impl Worker {
             let turn = self.renew(&mut sockets).and_then(|()| self.wait(&sockets)).map(|()| {
                 self.read_monitor(&sockets.monitor)?;
                 self.read_live(&sockets.subscriber)?;
-                self.read_replay()
+                self.read_replay()?;
+                self.ask_quiet()
             });
             match turn {
                 Ok(Ok(())) => {}
@@ -272,6 +301,7 @@ impl Worker {
             match event.map(|bytes| u16::from_ne_bytes(*bytes)) {
                 Some(EVENT_CONNECTED) => {
                     self.down_since = None;
+                    self.quiet = Quiet::begin();
                     self.out.give(Received::Connected(true))?;
                     let mut steps = Vec::new();
                     self.stream.connected(&mut steps);
@@ -291,6 +321,7 @@ impl Worker {
     fn read_live(&mut self, subscriber: &Socket) -> Result<(), Gone> {
         for _ in 0..BURST {
             let Some(frames) = read_message(subscriber) else { break };
+            self.quiet = Quiet::begin();
             match frames.live() {
                 Some((topic, seq, payload)) => {
                     self.learn_topic(&topic);
@@ -328,6 +359,15 @@ impl Worker {
             }
         }
         Ok(())
+    }
+
+    fn ask_quiet(&mut self) -> Result<(), Gone> {
+        if self.publisher.replay.is_none() || self.down_since.is_some() || !self.quiet.is_over() {
+            return Ok(());
+        }
+        let mut steps = Vec::new();
+        self.stream.quiet(&mut steps);
+        self.carry_out(steps)
     }
 
     fn end_replay(&mut self, end: ReplayEnd) -> Result<(), Gone> {

@@ -31,6 +31,7 @@ fn check(mut stream: Stream<String>, script: &[(&str, &str)]) {
         let mut out = Vec::new();
         match kind {
             "connect" => stream.connected(&mut out),
+            "quiet" => stream.quiet(&mut out),
             "live" => stream.live_batch(batch(seq, word), &mut out),
             "replay" => stream.replayed(batch(seq, word), &mut out),
             "end" => stream.replay_over(ReplayEnd::Complete, &mut out),
@@ -93,6 +94,10 @@ fn a_replay_that_overlaps_live_batches_is_applied_once() {
             ("replay 3", "+3"),
             ("end", "again again"),
             ("live 4", "+4"),
+            // A replay that closed one gap says nothing of the next.
+            ("live 6", "ask 5"),
+            ("replay 5", "+5"),
+            ("end", "+6"),
         ],
     );
     // A publisher that does not look at the start gives all it has.
@@ -193,6 +198,28 @@ fn a_new_connection_tells_whether_the_publisher_is_the_same() {
     after(&[("broken", ""), ("live 2", "+2")]);
     // The connection is lost amid a replay.
     after(&[("replay 1", ""), ("connect", "ask 1"), ("replay 1", ""), ("end", "")]);
+}
+
+#[test]
+fn the_last_batches_are_asked_for_where_nothing_comes() {
+    check(
+        Stream::live(),
+        &[
+            ("quiet", "ask 0"),
+            ("quiet", ""),
+            ("end", ""),
+            ("live 0", "+0"),
+            ("quiet", "ask 0"),
+            ("replay 0", ""),
+            ("replay 1", "+1"),
+            ("end", ""),
+            // The publisher is the same, whatever it still has.
+            ("quiet", "ask 1"),
+            ("end", ""),
+            ("live 2", "+2"),
+        ],
+    );
+    check(Stream::recorded(), &[("live 3", "+3"), ("quiet", "")]);
 }
 
 #[test]
