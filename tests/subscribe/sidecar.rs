@@ -131,9 +131,6 @@ impl Gateway {
         until(&format!("held: {expected:?}"), async || {
             for (prompt, blocks) in expected {
                 let held = self.blocks(*prompt).await;
-                if std::env::var_os("SHOW").is_some() {
-                    eprintln!("{prompt} {blocks} {held:?}");
-                }
                 if held.get("r").copied().unwrap_or_default() != *blocks || held.len() > 1 {
                     return false;
                 }
