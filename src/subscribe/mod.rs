@@ -7,6 +7,7 @@
 
 mod connection;
 mod follow;
+mod frames;
 mod http;
 mod link;
 mod metrics;
