@@ -27,6 +27,7 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Hold the index and answer lookups')
+            [CompletionResult]::new('subscribe', 'subscribe', [CompletionResultType]::ParameterValue, 'Tell a server what an engine''s cache holds, from the events that the engine publishes')
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded')
@@ -74,6 +75,35 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
             [CompletionResult]::new('--insecure-plaintext', '--insecure-plaintext', [CompletionResultType]::ParameterName, 'Let --grpc-addr be reachable from other machines without TLS')
             [CompletionResult]::new('--insecure-disable-auth', '--insecure-disable-auth', [CompletionResultType]::ParameterName, 'Let --admin-addr be reachable from other machines without a token')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;subscribe' {
+            [CompletionResult]::new('--replica', '--replica', [CompletionResultType]::ParameterName, 'Replica id under which the engine is reported; with ranks, `-dp<rank>` is put behind it')
+            [CompletionResult]::new('--tenant', '--tenant', [CompletionResultType]::ParameterName, 'Tenant that the engine serves')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'Model that the engine serves, as gateways call it')
+            [CompletionResult]::new('--hash-scheme', '--hash-scheme', [CompletionResultType]::ParameterName, 'Hash scheme under which gateways look the fingerprints up')
+            [CompletionResult]::new('--engine', '--engine', [CompletionResultType]::ParameterName, 'Where the engine publishes, as tcp://HOST:PORT; rank N at the port N higher')
+            [CompletionResult]::new('--replay', '--replay', [CompletionResultType]::ParameterName, 'Where the engine answers replays, rank N at the port N higher; `none` where it does not [default: port 5558 of the engine''s host; with several ranks none]')
+            [CompletionResult]::new('--topic', '--topic', [CompletionResultType]::ParameterName, 'Take only topics that begin with this')
+            [CompletionResult]::new('--dp-ranks', '--dp-ranks', [CompletionResultType]::ParameterName, 'Data-parallel ranks of the engine, each with a publisher of its own [default: one publisher without ranks]')
+            [CompletionResult]::new('--replay-timeout', '--replay-timeout', [CompletionResultType]::ParameterName, 'How long a replay may be silent before it is given up')
+            [CompletionResult]::new('--metrics-url', '--metrics-url', [CompletionResultType]::ParameterName, 'The engine''s metrics page, scraped every 10 s for hit rate and pressure, such as http://127.0.0.1:8000/metrics')
+            [CompletionResult]::new('--adapter-names', '--adapter-names', [CompletionResultType]::ParameterName, 'Names of adapters that the engine gives by number only; blocks of others are left out')
+            [CompletionResult]::new('--extra-keys', '--extra-keys', [CompletionResultType]::ParameterName, 'What to do with blocks whose content is not in their tokens alone (images, cache salts)')
+            [CompletionResult]::new('--max-held-blocks', '--max-held-blocks', [CompletionResultType]::ParameterName, 'Blocks followed of each replica at most, at 151 bytes each or less; further ones are left out [default: 4194304]')
+            [CompletionResult]::new('--refresh', '--refresh', [CompletionResultType]::ParameterName, 'Time in which everything held is told again, spread evenly, so that it does not age out of the index')
+            [CompletionResult]::new('--http-addr', '--http-addr', [CompletionResultType]::ParameterName, 'Address of /healthz, /readyz and /metrics; port 0 takes a free one')
+            [CompletionResult]::new('--ready-file', '--ready-file', [CompletionResultType]::ParameterName, 'Write the bound address as JSON to this file once it is served')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]')
+            [CompletionResult]::new('--log-format', '--log-format', [CompletionResultType]::ParameterName, 'Form of the log [default: text on a terminal, else json]')
+            [CompletionResult]::new('--log-level', '--log-level', [CompletionResultType]::ParameterName, 'Least severe level that is logged: off, error, warn, info, debug or trace')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('--l2-retains', '--l2-retains', [CompletionResultType]::ParameterName, 'Take blocks that leave the GPU to be kept in an offload pool (T2) that says nothing itself')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
@@ -376,6 +406,7 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
         }
         'icache;help' {
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Hold the index and answer lookups')
+            [CompletionResult]::new('subscribe', 'subscribe', [CompletionResultType]::ParameterValue, 'Tell a server what an engine''s cache holds, from the events that the engine publishes')
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded')
@@ -390,6 +421,9 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             break
         }
         'icache;help;serve' {
+            break
+        }
+        'icache;help;subscribe' {
             break
         }
         'icache;help;lookup' {

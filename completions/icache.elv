@@ -24,6 +24,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand -V 'Print version'
             cand --version 'Print version'
             cand serve 'Hold the index and answer lookups'
+            cand subscribe 'Tell a server what an engine''s cache holds, from the events that the engine publishes'
             cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
             cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
             cand replay 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded'
@@ -70,6 +71,34 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand --color 'When to use colour; NO_COLOR switches `auto` off'
             cand --insecure-plaintext 'Let --grpc-addr be reachable from other machines without TLS'
             cand --insecure-disable-auth 'Let --admin-addr be reachable from other machines without a token'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;subscribe'= {
+            cand --replica 'Replica id under which the engine is reported; with ranks, `-dp<rank>` is put behind it'
+            cand --tenant 'Tenant that the engine serves'
+            cand --model 'Model that the engine serves, as gateways call it'
+            cand --hash-scheme 'Hash scheme under which gateways look the fingerprints up'
+            cand --engine 'Where the engine publishes, as tcp://HOST:PORT; rank N at the port N higher'
+            cand --replay 'Where the engine answers replays, rank N at the port N higher; `none` where it does not [default: port 5558 of the engine''s host; with several ranks none]'
+            cand --topic 'Take only topics that begin with this'
+            cand --dp-ranks 'Data-parallel ranks of the engine, each with a publisher of its own [default: one publisher without ranks]'
+            cand --replay-timeout 'How long a replay may be silent before it is given up'
+            cand --metrics-url 'The engine''s metrics page, scraped every 10 s for hit rate and pressure, such as http://127.0.0.1:8000/metrics'
+            cand --adapter-names 'Names of adapters that the engine gives by number only; blocks of others are left out'
+            cand --extra-keys 'What to do with blocks whose content is not in their tokens alone (images, cache salts)'
+            cand --max-held-blocks 'Blocks followed of each replica at most, at 151 bytes each or less; further ones are left out [default: 4194304]'
+            cand --refresh 'Time in which everything held is told again, spread evenly, so that it does not age out of the index'
+            cand --http-addr 'Address of /healthz, /readyz and /metrics; port 0 takes a free one'
+            cand --ready-file 'Write the bound address as JSON to this file once it is served'
+            cand --server 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090'
+            cand --timeout 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]'
+            cand --log-format 'Form of the log [default: text on a terminal, else json]'
+            cand --log-level 'Least severe level that is logged: off, error, warn, info, debug or trace'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand --l2-retains 'Take blocks that leave the GPU to be kept in an offload pool (T2) that says nothing itself'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand -V 'Print version'
@@ -345,6 +374,7 @@ set edit:completion:arg-completer[icache] = {|@words|
         }
         &'icache;help'= {
             cand serve 'Hold the index and answer lookups'
+            cand subscribe 'Tell a server what an engine''s cache holds, from the events that the engine publishes'
             cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
             cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
             cand replay 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded'
@@ -358,6 +388,8 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'icache;help;serve'= {
+        }
+        &'icache;help;subscribe'= {
         }
         &'icache;help;lookup'= {
         }

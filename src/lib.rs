@@ -17,3 +17,4 @@ pub mod render;
 pub mod replay;
 pub mod server;
 pub mod simulate;
+pub mod subscribe;

@@ -23,6 +23,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &["capture", "contract", "decision", "engine", "hash", "index", "lookup", "model", "policy"],
     ),
     ("server", &["contract", "decision", "explanation", "index", "lookup", "model", "policy"]),
+    ("subscribe", &["contract", "engine", "model", "server"]),
 ];
 
 /// Modules that may name everybody.
@@ -114,7 +115,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("unsafe ", &[]),
     ("thread::sleep", &[]),
     ("prost::", &["src/contract/", "src/server/", "build.rs"]),
-    ("tonic::", &["src/contract/", "src/server/", "src/cmd/", "build.rs"]),
+    ("tonic::", &["src/contract/", "src/server/", "src/subscribe/", "src/cmd/", "build.rs"]),
 ];
 
 #[test]

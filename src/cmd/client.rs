@@ -59,7 +59,7 @@ impl ServerArgs {
         runtime.block_on(async {
             let work = async {
                 let channel = endpoint.connect().await.map_err(|error| unreachable(&url, &error))?;
-                call(Client { channel, url, timeout: self.timeout.unwrap_or(PATIENCE) }).await
+                call(Client { channel, url, timeout: self.patience() }).await
             };
             tokio::select! {
                 done = work => done,
@@ -74,7 +74,7 @@ impl ServerArgs {
     }
 
     /// Where it is, and its URL.
-    pub(super) fn endpoint(&self) -> Result<(Endpoint, String), UsageError> {
+    pub fn endpoint(&self) -> Result<(Endpoint, String), UsageError> {
         let (given, named) = self.named()?;
         if given.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://")) {
             return Err(UsageError::new(
@@ -93,6 +93,11 @@ impl ServerArgs {
         let url = server_url(&uri).ok_or_else(wrong)?;
         let endpoint = Endpoint::from_shared(url.clone()).map_err(|_| wrong())?;
         Ok((endpoint.connect_timeout(CONNECT.min(self.timeout.unwrap_or(CONNECT))), url))
+    }
+
+    /// Longest wait for an answer.
+    pub fn patience(&self) -> Duration {
+        self.timeout.unwrap_or(PATIENCE)
     }
 
     /// The server as it was given, and by what, for errors.

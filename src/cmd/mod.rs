@@ -21,6 +21,7 @@ mod request;
 mod serve;
 mod simulate;
 mod state;
+mod subscribe;
 mod watch;
 
 use std::ffi::OsString;
@@ -62,6 +63,7 @@ Exit status: 0 done, 1 negative answer, 2 usage, 3 server unreachable or answere
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(Box<serve::Args>),
+    Subscribe(Box<subscribe::Args>),
     Lookup(Box<lookup::Args>),
     Explain(explain::Args),
     Capture(capture::Args),
@@ -83,6 +85,7 @@ impl Command {
     fn run(&self, printer: &mut Printer) -> Outcome {
         match self {
             Self::Serve(args) => serve::run(args),
+            Self::Subscribe(args) => subscribe::run(args),
             Self::Lookup(args) => lookup::run(args, printer),
             Self::Explain(args) => explain::run(args, printer),
             Self::Capture(args) => capture::run(args, printer),

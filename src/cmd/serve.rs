@@ -1,10 +1,10 @@
 //! `icache serve`: the server.
 
 mod limits;
-mod log;
+pub(super) mod log;
 mod policy;
-mod ready;
-mod values;
+pub(super) mod ready;
+pub(super) mod values;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -200,13 +200,13 @@ async fn serve(args: &Args, router: Arc<Router>, files: Option<LoadedFiles>) -> 
 }
 
 /// The signals that stop a server.
-struct Signals {
+pub(super) struct Signals {
     terminate: Signal,
     interrupt: Signal,
 }
 
 impl Signals {
-    fn new() -> Result<Self, CommandError> {
+    pub(super) fn new() -> Result<Self, CommandError> {
         let listen = |kind| {
             signal(kind).map_err(|error| {
                 ServerError::new(
@@ -218,7 +218,7 @@ impl Signals {
         Ok(Self { terminate: listen(SignalKind::terminate())?, interrupt: listen(SignalKind::interrupt())? })
     }
 
-    async fn next(&mut self) -> &'static str {
+    pub(super) async fn next(&mut self) -> &'static str {
         tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.interrupt.recv() => "SIGINT",

@@ -36,6 +36,8 @@ drops! {
     Lost = "lost",
     /// Batches that are not one whole batch within the limits.
     BadBatch = "bad-batch",
+    /// Batches of a data-parallel rank beyond those that are followed.
+    TooManyRanks = "too-many-ranks",
     /// Events with an unknown tag, or with none.
     UnknownTag = "unknown-tag",
     /// Map keys that this version does not know; the rest of their event is used.

@@ -2,16 +2,20 @@
 //! of the index.
 //!
 //! Two tables. `blocks` is by engine hash and counts copies; `entries` is by prefix hash and counts, for each adapter,
-//! the blocks at each tier, since several engine hashes can stand for one prefix hash.
+//! the blocks at each tier, since several engine hashes can stand for one prefix hash. An element of each takes 33
+//! bytes, and a table is at least 7/16 full, 7/8 before it grows: a block with copies at one place and a prefix of its
+//! own takes 75 to 151 bytes, and briefly 38 more while one of the tables grows.
 
 use std::collections::{HashMap, VecDeque};
 
 use foldhash::fast::RandomState;
-use smallvec::SmallVec;
 
 use crate::model::{AdapterId, EngineHash, PrefixHash, Tier};
 
+use super::adapters::Adapters;
 use super::changes::Changes;
+use super::copies::{Places, Whereabouts};
+use super::entries::{Entries, Entry, Partition};
 use super::place::Place;
 
 /// Places (medium and group) at which copies of one block are counted; further ones are not.
@@ -64,63 +68,37 @@ pub(super) struct HoldingsLimits {
     pub(super) retained: usize,
 }
 
-/// Bounded by `limits`: `entries` has at most one partition for each block.
+/// Bounded by `limits`.
 #[derive(Debug)]
 pub(super) struct Holdings {
     limits: HoldingsLimits,
     blocks: HashMap<EngineHash, Block, RandomState>,
-    entries: HashMap<PrefixHash, SmallVec<[Partition; 1]>, RandomState>,
-    /// Blocks in the order in which they were retained; one is stale where its block has another stamp by now.
+    entries: Entries,
+    adapters: Adapters,
+    places: Places,
+    /// Blocks in the order in which they were retained; one is stale where `stamps` has another for it by now.
     retained: VecDeque<(EngineHash, u64)>,
+    /// Of the blocks that are retained.
+    stamps: HashMap<EngineHash, u64, RandomState>,
     last_stamp: u64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Block {
-    content: Content,
-    copies: SmallVec<[Copies; 2]>,
-    /// Of its place in `retained`; 0 where it is not retained.
-    stamp: u64,
+    /// [`REFUSED`] where the block is not indexed.
+    adapter: u32,
+    tokens: i32,
+    prefix_hash: PrefixHash,
+    copies: Whereabouts,
 }
 
-/// Copies at one place; the count saturates.
-#[derive(Debug)]
-struct Copies {
-    place: Place,
-    count: u32,
-}
+/// The number of no adapter: there are fewer blocks.
+const REFUSED: u32 = u32::MAX;
 
 impl Block {
-    fn tier(&self) -> Option<Tier> {
-        let retained = (self.stamp > 0).then_some(Place::RETAINED.tier);
-        let copies = self.copies.iter().map(|copies| copies.place.tier);
-        copies.chain(retained).min()
-    }
-}
-
-/// One adapter's share of an entry.
-#[derive(Debug)]
-struct Partition {
-    adapter: AdapterId,
-    tokens: i32,
-    /// Blocks whose hottest place is at T1, T2, T3.
-    blocks: [u32; TIERS.len()],
-}
-
-const TIERS: [Tier; 3] = [Tier::T1, Tier::T2, Tier::T3];
-
-impl Partition {
-    fn tier(&self) -> Option<Tier> {
-        let at = self.blocks.iter().position(|blocks| *blocks > 0)?;
-        Some(TIERS[at])
-    }
-
-    fn count(&mut self, tier: Tier) -> &mut u32 {
-        match tier {
-            Tier::T1 => &mut self.blocks[0],
-            Tier::T2 => &mut self.blocks[1],
-            Tier::T3 | Tier::Unknown => &mut self.blocks[2],
-        }
+    fn entry(&self) -> Option<Entry> {
+        let Self { adapter, tokens, prefix_hash, .. } = *self;
+        (adapter != REFUSED).then_some(Entry { prefix_hash, tokens, adapter })
     }
 }
 
@@ -129,14 +107,20 @@ impl Holdings {
         Self {
             limits,
             blocks: HashMap::default(),
-            entries: HashMap::default(),
+            entries: Entries::default(),
+            adapters: Adapters::default(),
+            places: Places::default(),
             retained: VecDeque::new(),
+            stamps: HashMap::default(),
             last_stamp: 0,
         }
     }
 
-    pub(super) fn content(&self, hash: EngineHash) -> Option<&Content> {
-        self.blocks.get(&hash).map(|block| &block.content)
+    pub(super) fn content(&self, hash: EngineHash) -> Option<Content> {
+        let entry = self.blocks.get(&hash)?.entry();
+        Some(entry.map_or(Content::Refused, |Entry { prefix_hash, tokens, adapter }| {
+            Content::Indexed(Indexed { adapter: self.adapters.name(adapter).clone(), prefix_hash, tokens })
+        }))
     }
 
     /// Number of engine hashes.
@@ -152,8 +136,8 @@ impl Holdings {
         place: Place,
         out: &mut Changes,
     ) -> StoreOutcome {
-        let replaced = match self.blocks.get(&hash) {
-            Some(block) => block.content != content,
+        let replaced = match self.content(hash) {
+            Some(known) => known != content,
             None if self.blocks.len() >= self.limits.blocks => return StoreOutcome::Full,
             None => false,
         };
@@ -161,163 +145,152 @@ impl Holdings {
             out.end_sequence();
             self.forget(hash, out);
         }
-        let block =
-            self.blocks.entry(hash).or_insert_with(|| Block { content, copies: SmallVec::new(), stamp: 0 });
-        let before = block.tier();
-        match block.copies.iter().position(|copies| copies.place == place) {
-            Some(at) => block.copies[at].count = block.copies[at].count.saturating_add(1),
-            None if block.copies.len() == MAX_PLACES_PER_BLOCK => return StoreOutcome::Full,
-            None => block.copies.push(Copies { place, count: 1 }),
+        let mut block = match self.blocks.get(&hash) {
+            Some(block) => *block,
+            None => self.block(content),
+        };
+        let before = self.tier(hash, &block);
+        if !self.places.add(hash, &mut block.copies, place) {
+            if before.is_none() {
+                self.drop_block(hash, &block);
+            }
+            return StoreOutcome::Full;
         }
-        let after = block.tier();
-        if let Content::Indexed(indexed) = &block.content {
-            shift(&mut self.entries, indexed, before, after, Some(place.tier), out);
+        self.blocks.insert(hash, block);
+        let after = self.tier(hash, &block);
+        if let Some(entry) = block.entry() {
+            self.entries.shift(entry, (before, after), Some(place.tier), &self.adapters, out);
         }
         if replaced { StoreOutcome::Replaced } else { StoreOutcome::Counted }
     }
 
     /// One copy less of `hash` at `place`; whether there was one.
     pub(super) fn remove(&mut self, hash: EngineHash, place: Place, out: &mut Changes) -> bool {
-        let Some(block) = self.blocks.get_mut(&hash) else {
+        let Some(mut block) = self.blocks.get(&hash).copied() else {
             return false;
         };
-        let before = block.tier();
-        let at = block.copies.iter().position(|copies| copies.place == place);
+        let before = self.tier(hash, &block);
         // An offload pool that does speak of a block is believed.
-        let was_retained = place.tier == Place::RETAINED.tier && block.stamp > 0;
-        if at.is_none() && !was_retained {
+        let was_retained = place.tier == Place::RETAINED.tier && self.stamps.remove(&hash).is_some();
+        let had_copy = self.places.remove(hash, &mut block.copies, place);
+        if !had_copy && !was_retained {
             return false;
         }
-        if was_retained {
-            block.stamp = 0;
-        }
-        if let Some(at) = at {
-            block.copies[at].count -= 1;
-            if block.copies[at].count == 0 {
-                block.copies.remove(at);
-            }
-        }
-        let left_gpu = place.tier == Tier::T1 && block.tier() != Some(Tier::T1);
+        let left_gpu = place.tier == Tier::T1 && self.tier(hash, &block) != Some(Tier::T1);
         if left_gpu && self.limits.retained > 0 {
             self.last_stamp += 1;
-            block.stamp = self.last_stamp;
+            self.stamps.insert(hash, self.last_stamp);
             self.retained.push_back((hash, self.last_stamp));
         }
-        self.settle(hash, before, out);
+        self.settle(hash, block, before, out);
         while self.retained.len() > self.limits.retained {
             self.release_oldest(out);
         }
         true
     }
 
+    pub(super) fn clear(&mut self) {
+        self.blocks.clear();
+        self.entries.clear();
+        self.adapters.clear();
+        self.places.clear();
+        self.retained.clear();
+        self.stamps.clear();
+    }
+
+    pub(super) fn held(&self) -> impl Iterator<Item = Held<'_>> {
+        self.entries.iter().filter_map(|(prefix_hash, partition)| self.shown(prefix_hash, partition))
+    }
+
+    pub(super) fn held_at(&self, prefix_hash: PrefixHash) -> impl Iterator<Item = Held<'_>> {
+        let partitions = self.entries.at(prefix_hash).iter();
+        partitions.filter_map(move |partition| self.shown(prefix_hash, partition))
+    }
+
+    /// Every prefix held, those with the fewest tokens first.
+    pub(super) fn prefixes(&self) -> Vec<PrefixHash> {
+        self.entries.prefixes()
+    }
+
+    fn shown(&self, prefix_hash: PrefixHash, partition: &Partition) -> Option<Held<'_>> {
+        Some(Held {
+            adapter: self.adapters.name(partition.adapter),
+            prefix_hash,
+            cumulative_tokens: partition.tokens,
+            tier: partition.tier()?,
+        })
+    }
+
+    /// A block without copies yet.
+    fn block(&mut self, content: Content) -> Block {
+        let copies = Whereabouts::default();
+        match content {
+            Content::Refused => {
+                Block { adapter: REFUSED, tokens: 0, prefix_hash: PrefixHash::new(0), copies }
+            }
+            Content::Indexed(Indexed { adapter, prefix_hash, tokens }) => {
+                Block { adapter: self.adapters.hold(&adapter), tokens, prefix_hash, copies }
+            }
+        }
+    }
+
+    /// Hottest place of a block, that of an offload pool that says nothing included.
+    fn tier(&self, hash: EngineHash, block: &Block) -> Option<Tier> {
+        let is_retained = !self.stamps.is_empty() && self.stamps.contains_key(&hash);
+        let retained = is_retained.then_some(Place::RETAINED.tier);
+        self.places.tier(hash, block.copies).into_iter().chain(retained).min()
+    }
+
     fn release_oldest(&mut self, out: &mut Changes) {
         let Some((hash, stamp)) = self.retained.pop_front() else {
             return;
         };
-        if let Some(block) = self.blocks.get_mut(&hash)
-            && block.stamp == stamp
+        if self.stamps.get(&hash) == Some(&stamp)
+            && let Some(block) = self.blocks.get(&hash).copied()
         {
-            let before = block.tier();
-            block.stamp = 0;
-            self.settle(hash, before, out);
+            let before = self.tier(hash, &block);
+            self.stamps.remove(&hash);
+            self.settle(hash, block, before, out);
         }
     }
 
-    /// Says what became of a block that lost a copy, and drops it where that was the last.
-    fn settle(&mut self, hash: EngineHash, before: Option<Tier>, out: &mut Changes) {
-        let Some(block) = self.blocks.get(&hash) else {
-            return;
-        };
-        let after = block.tier();
-        if let Content::Indexed(indexed) = &block.content
+    /// Keeps what became of a block that lost a copy and says it; drops the block where that was the last.
+    fn settle(&mut self, hash: EngineHash, block: Block, before: Option<Tier>, out: &mut Changes) {
+        let after = self.tier(hash, &block);
+        if let Some(entry) = block.entry()
             && before != after
         {
-            shift(&mut self.entries, indexed, before, after, None, out);
+            self.entries.shift(entry, (before, after), None, &self.adapters, out);
         }
-        if after.is_none() {
-            self.blocks.remove(&hash);
+        match after {
+            Some(_) => drop(self.blocks.insert(hash, block)),
+            None => self.drop_block(hash, &block),
+        }
+    }
+
+    fn drop_block(&mut self, hash: EngineHash, block: &Block) {
+        self.blocks.remove(&hash);
+        if block.adapter != REFUSED {
+            self.adapters.release(block.adapter);
         }
     }
 
     fn forget(&mut self, hash: EngineHash, out: &mut Changes) {
-        if let Some(block) = self.blocks.get_mut(&hash) {
-            let before = block.tier();
-            block.copies.clear();
-            block.stamp = 0;
-            self.settle(hash, before, out);
+        if let Some(mut block) = self.blocks.get(&hash).copied() {
+            let before = self.tier(hash, &block);
+            self.places.forget(hash, &mut block.copies);
+            self.stamps.remove(&hash);
+            self.settle(hash, block, before, out);
         }
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.blocks.clear();
-        self.entries.clear();
-        self.retained.clear();
-    }
-
-    pub(super) fn held(&self) -> impl Iterator<Item = Held<'_>> {
-        self.entries.iter().flat_map(|(prefix_hash, partitions)| {
-            partitions.iter().filter_map(|partition| {
-                Some(Held {
-                    adapter: &partition.adapter,
-                    prefix_hash: *prefix_hash,
-                    cumulative_tokens: partition.tokens,
-                    tier: partition.tier()?,
-                })
-            })
-        })
     }
 }
 
-type Entries = HashMap<PrefixHash, SmallVec<[Partition; 1]>, RandomState>;
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Moves one block from tier to tier (`None`: not held) and says what that changes.
-///
-/// `stored_at` is the tier of a new copy: at the hottest tier it is said again, since the block was just used; at a
-/// colder one there is nothing to say.
-fn shift(
-    entries: &mut Entries,
-    block: &Indexed,
-    from: Option<Tier>,
-    to: Option<Tier>,
-    stored_at: Option<Tier>,
-    out: &mut Changes,
-) {
-    let partitions = entries.entry(block.prefix_hash).or_default();
-    let at = partitions.iter().position(|partition| partition.adapter == block.adapter);
-    let at = at.unwrap_or_else(|| {
-        partitions.push(Partition {
-            adapter: block.adapter.clone(),
-            tokens: block.tokens,
-            blocks: [0; TIERS.len()],
-        });
-        partitions.len() - 1
-    });
-    let partition = &mut partitions[at];
-    let before = partition.tier();
-    if let Some(from) = from {
-        *partition.count(from) -= 1;
-    }
-    if let Some(to) = to {
-        *partition.count(to) += 1;
-    }
-    let after = partition.tier();
-    if let Some(tier) = after {
-        if before != after || stored_at == after {
-            out.stored(&block.adapter, tier, (block.prefix_hash, partition.tokens));
-        }
-        return;
-    }
-    partitions.remove(at);
-    out.removed(block.adapter.clone(), block.prefix_hash);
-    if block.adapter.as_str().is_empty() {
-        // Without an adapter a removal reaches every partition, so those that still hold the prefix say so again.
-        for other in partitions.iter() {
-            if let Some(tier) = other.tier() {
-                out.stored(&other.adapter, tier, (block.prefix_hash, other.tokens));
-            }
-        }
-    }
-    if partitions.is_empty() {
-        entries.remove(&block.prefix_hash);
+    #[test]
+    fn a_block_takes_32_bytes() {
+        assert_eq!(size_of::<(EngineHash, Block)>(), 32);
     }
 }

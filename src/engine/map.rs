@@ -118,6 +118,16 @@ impl Mapper {
         self.holdings.held()
     }
 
+    /// Every prefix held, those with the fewest tokens first.
+    pub fn prefixes(&self) -> Vec<PrefixHash> {
+        self.holdings.prefixes()
+    }
+
+    /// The entries of one prefix: one for each partition that holds it.
+    pub fn held_at(&self, prefix_hash: PrefixHash) -> impl Iterator<Item = Held<'_>> {
+        self.holdings.held_at(prefix_hash)
+    }
+
     /// Counters since the start, and sizes now.
     pub fn counts(&self) -> Counts {
         Counts {
@@ -208,7 +218,7 @@ impl Mapper {
     fn store_known(&mut self, hashes: &[EngineHash], place: Place, out: &mut Changes) {
         out.end_sequence();
         for hash in hashes {
-            match self.holdings.content(*hash).cloned() {
+            match self.holdings.content(*hash) {
                 Some(content) => self.store_copy(*hash, content, place, out),
                 None => self.count(EngineDrop::UnknownBlock, 1),
             }

@@ -13,7 +13,7 @@ pub struct MapperOptions {
     pub ignore_extra_keys: bool,
     /// Take blocks removed from the GPU to be kept in an offload pool that says nothing (`--l2-retains`).
     pub l2_retains: bool,
-    /// Blocks held at most; each takes some 200 bytes.
+    /// Blocks held at most; each takes 151 bytes at most, 110 on average.
     pub max_held_blocks: usize,
     /// Blocks taken to be retained at most; the oldest leave first.
     pub max_retained_blocks: usize,

@@ -13,7 +13,7 @@ const OTHER: u8 = 2;
 const FIRST_NAMED: u8 = 3;
 
 /// One place that holds copies: a medium and a KV cache group.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Place {
     pub(super) medium: u8,
     pub(super) tier: Tier,

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::report::ReplayReport;
 use crate::capture::KvBatch;
 use crate::engine::{
-    Change, DecodeError, DropCounts, EngineDrop, Fed, Identity, Mapper, MapperOptions, decode_batch, feed,
+    Change, DecodeError, DropCounts, EngineDrop, Fed, Identity, Mapper, MapperOptions, Numbered, Step,
+    Stream, decode_batch, feed,
 };
 use crate::model::{HashScheme, ModelId, ReplicaId, TenantId, Timestamp};
 
@@ -16,8 +17,8 @@ pub const MAX_ENGINES: usize = 16_384;
 #[derive(Debug, Default)]
 pub(super) struct Engines {
     publishers: BTreeMap<Name, Publisher>,
-    streams: Vec<Stream>,
-    stream_by_name: BTreeMap<Name, usize>,
+    caches: Vec<Cache>,
+    cache_by_name: BTreeMap<Name, usize>,
     drops: DropCounts,
     too_many: u64,
     restarts: u64,
@@ -28,16 +29,17 @@ pub(super) struct Engines {
 type Name = [String; 4];
 
 /// The process at the other end of a recorded connection: it numbers its batches, whatever rank they name.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Publisher {
-    last_seq: Option<u64>,
-    /// The streams that it has fed since it began, by position.
+    /// Its batches in order; a capture may begin amid a stream, and nothing that is missing can be asked for.
+    stream: Stream<()>,
+    /// The caches that it has fed since it began, by position.
     fed: BTreeSet<usize>,
 }
 
 /// The cache of one engine, or of one data-parallel rank of it.
 #[derive(Debug)]
-struct Stream {
+struct Cache {
     identity: Identity,
     mapper: Mapper,
 }
@@ -56,20 +58,23 @@ impl Engines {
             self.too_many += 1;
             return Ok(());
         }
-        let publisher = self.publishers.entry(publisher).or_default();
-        match publisher.advance(batch.seq) {
-            Step::Next => {}
-            Step::Lost(batches) => self.drops.add(EngineDrop::Lost, batches),
-            Step::Again => {
-                self.duplicates += 1;
-                return Ok(());
-            }
-            Step::Restart => {
-                self.restarts += 1;
-                for stream in std::mem::take(&mut publisher.fed) {
-                    let stream = &mut self.streams[stream];
-                    let cleared: Change = stream.mapper.clear();
-                    feed(&[cleared], &stream.identity, None, sink);
+        let publisher = self.publishers.entry(publisher).or_insert_with(Publisher::new);
+        for step in publisher.advance(batch) {
+            match step {
+                // A recorded stream asks for no replay.
+                Step::Apply { .. } | Step::Replay(_) => {}
+                Step::Lost(batches) => self.drops.add(EngineDrop::Lost, batches),
+                Step::Again => {
+                    self.duplicates += 1;
+                    return Ok(());
+                }
+                Step::Restarted => {
+                    self.restarts += 1;
+                    for cache in std::mem::take(&mut publisher.fed) {
+                        let cache = &mut self.caches[cache];
+                        let cleared: Change = cache.mapper.clear();
+                        feed(&[cleared], &cache.identity, None, sink);
+                    }
                 }
             }
         }
@@ -81,24 +86,24 @@ impl Engines {
             }
         };
         let replica = replica_of(&batch.replica, decoded.rank);
-        let stream_name = name(&replica, batch);
-        let position = match self.stream_by_name.get(&stream_name) {
+        let cache_name = name(&replica, batch);
+        let position = match self.cache_by_name.get(&cache_name) {
             Some(position) => *position,
-            None if self.streams.len() >= MAX_ENGINES => {
+            None if self.caches.len() >= MAX_ENGINES => {
                 self.too_many += 1;
                 return Ok(());
             }
             None => {
-                let position = self.streams.len();
-                self.streams.push(Stream::new(&replica, batch));
-                self.stream_by_name.insert(stream_name, position);
+                let position = self.caches.len();
+                self.caches.push(Cache::new(&replica, batch));
+                self.cache_by_name.insert(cache_name, position);
                 position
             }
         };
         publisher.fed.insert(position);
-        let stream = &mut self.streams[position];
-        let applied = stream.mapper.apply(&decoded, now);
-        feed(&applied.changes, &stream.identity, None, sink);
+        let cache = &mut self.caches[position];
+        let applied = cache.mapper.apply(&decoded, now);
+        feed(&applied.changes, &cache.identity, None, sink);
         Ok(())
     }
 
@@ -118,8 +123,8 @@ impl Engines {
 
     fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let mut sum = self.drops.clone();
-        for stream in &self.streams {
-            for (cause, count) in stream.mapper.counts().drops.iter() {
+        for cache in &self.caches {
+            for (cause, count) in cache.mapper.counts().drops.iter() {
                 sum.add(cause, count);
             }
         }
@@ -132,35 +137,22 @@ fn name(replica: &str, batch: &KvBatch) -> Name {
     [replica, &batch.model, &batch.tenant, &batch.scheme].map(str::to_owned)
 }
 
-/// Where a batch stands among those of its publisher.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Step {
-    Next,
-    /// That many are missing before it.
-    Lost(u64),
-    /// The same as the one before.
-    Again,
-    /// Its publisher began anew, and with empty caches.
-    Restart,
-}
-
 impl Publisher {
-    /// A capture may begin amid a stream, so its first batch is never late.
-    fn advance(&mut self, seq: Option<u64>) -> Step {
-        let Some(seq) = seq else { return Step::Next };
-        let step = match self.last_seq {
-            None => Step::Next,
-            Some(last) if seq == last => Step::Again,
-            Some(last) if seq < last => Step::Restart,
-            Some(last) if seq - last > 1 => Step::Lost(seq - last - 1),
-            Some(_) => Step::Next,
-        };
-        self.last_seq = Some(seq);
-        step
+    fn new() -> Self {
+        Self { stream: Stream::recorded(), fed: BTreeSet::new() }
+    }
+
+    /// What the number of a batch says; one without a number is the next.
+    fn advance(&mut self, batch: &KvBatch) -> Vec<Step<()>> {
+        let mut steps = Vec::new();
+        if let Some(seq) = batch.seq {
+            self.stream.live_batch(Numbered::of(seq, &batch.payload), &mut steps);
+        }
+        steps
     }
 }
 
-impl Stream {
+impl Cache {
     fn new(replica: &str, batch: &KvBatch) -> Self {
         let identity = Identity {
             replica: ReplicaId::from(replica),
@@ -213,23 +205,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn sequences_tell_gaps_repetitions_and_restarts() {
-        let mut publisher = Publisher::default();
-        for (seq, step) in [
-            (Some(7), Step::Next),
-            (Some(8), Step::Next),
-            (Some(8), Step::Again),
-            (None, Step::Next),
-            (Some(12), Step::Lost(3)),
-            (Some(0), Step::Restart),
-            (Some(1), Step::Next),
-            (Some(u64::MAX), Step::Lost(u64::MAX - 2)),
-        ] {
-            assert_eq!(publisher.advance(seq), step, "{seq:?}");
-        }
-    }
-
     /// What some batches, each with its sequence number and rank, come to: stored and cleared replicas in order.
     fn fed(engines: &mut Engines, batches: &[(u64, Option<Vec<u8>>)]) -> Vec<String> {
         let mut seen = Vec::new();
@@ -276,7 +251,7 @@ mod tests {
         let seen = fed(&mut engines, &batches);
         assert_eq!(seen[..8], ["a", "a-dp1", "a-dp2", "a-dp3", "a-dp4", "a-dp5", "a-dp6", "a-dp7"]);
         assert_eq!((dropped(&engines), engines.restarts, engines.duplicates), (vec![], 0, 0));
-        fed(&mut engines, &[(18, stored(3)), (18, stored(4))]);
+        fed(&mut engines, &[(18, stored(3)), (18, stored(3))]);
         assert_eq!((dropped(&engines), engines.duplicates), (vec![("lost", 2)], 1));
     }
 
@@ -297,7 +272,7 @@ mod tests {
         let seen = fed(&mut engines, &[(0, None), (1, stored(0))]);
         assert_eq!(seen, ["a all_cleared", "a"]);
         assert_eq!((dropped(&engines), engines.restarts), (vec![("bad-batch", 2)], 1));
-        assert_eq!(fed(&mut engines, &[(1, None)]), [""; 0]);
+        assert_eq!(fed(&mut engines, &[(1, stored(0))]), [""; 0]);
         assert_eq!((dropped(&engines), engines.duplicates), (vec![("bad-batch", 2)], 1));
     }
 }

@@ -8,4 +8,5 @@ mod random;
 mod releases;
 mod report;
 mod steps;
+mod stream;
 mod world;

@@ -249,3 +249,34 @@ fn the_order_within_a_batch_is_kept() {
     let expected = "T1 start a1 a2, -a2, T1 a2 a3, clear, T1 start a1, T1 start b1";
     assert_eq!(changes, expected);
 }
+
+#[test]
+fn events_of_both_forms_in_one_batch_follow_on_each_other() {
+    let mut mapper = Mapper::new(plain());
+    let events = vec![
+        store(&[1], None, 'a', 1),
+        json!(["BlockStored", [2], 1, [2, 3], 2, null, "GPU", null]),
+        json!(["BlockRemoved", [1], "GPU"]),
+        remove(&[2]),
+    ];
+    let (changes, _) = changes_of(&mut mapper, events, Timestamp::default());
+    assert_eq!(changes, "T1 start a1, T1 a2, -a1, -a2");
+}
+
+#[test]
+fn cases_that_broke_others() {
+    let five =
+        with(with(store(&[1], None, 'a', 1), "token_ids", json!([1, 2, 3, 4, 5])), "block_size", json!(16));
+    let named = lora("adapter-116", store(&[11], None, 'a', 1));
+    let steps = vec![
+        (five, ""),
+        (keys(json!([["adapter-116"]]), named), "T1@adapter-116 start a1"),
+        // One hash in two groups, removed in one.
+        (group(0, store(&[21], None, 'b', 1)), "T1 start b1"),
+        (group(1, store(&[21], None, 'b', 1)), "T1 start b1"),
+        (group(0, remove(&[21])), ""),
+        (group(0, remove(&[21])), ""),
+        (group(1, remove(&[21])), "-b1"),
+    ];
+    check(plain(), steps, &[(EngineDrop::TokenCount, 1), (EngineDrop::UnknownRemoval, 1)]);
+}

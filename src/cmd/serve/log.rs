@@ -11,7 +11,7 @@ use super::values::level;
 /// Flags of the log.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Log")]
-pub(super) struct LogArgs {
+pub(in crate::cmd) struct LogArgs {
     /// Form of the log [default: text on a terminal, else json]
     #[arg(long, value_name = "FORMAT")]
     log_format: Option<LogFormat>,
@@ -31,7 +31,7 @@ enum LogFormat {
 
 impl LogArgs {
     /// Logs this program at the level asked for, and its libraries at warnings.
-    pub(super) fn init(&self) {
+    pub(in crate::cmd) fn init(&self) {
         let level = self.log_level;
         let libraries = level.min(LevelFilter::WARN);
         let log = tracing_subscriber::fmt()

@@ -20,14 +20,13 @@ struct Ready {
 }
 
 /// A file of an earlier run must not be taken for this one's.
-pub(super) fn forget(path: &Path) -> Result<(), UsageError> {
+pub(in crate::cmd) fn forget(path: &Path) -> Result<(), UsageError> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(refused(path, &error)),
         _ => Ok(()),
     }
 }
 
-/// Written aside and renamed: whoever sees the file sees all of it.
 pub(super) fn write(path: &Path, running: &Running) -> Result<(), UsageError> {
     let ready = Ready {
         version: 1,
@@ -35,9 +34,14 @@ pub(super) fn write(path: &Path, running: &Running) -> Result<(), UsageError> {
         http_addr: running.http_addr(),
         admin_addr: running.admin_addr(),
     };
+    write_json(path, &ready)
+}
+
+/// Written aside and renamed: whoever sees the file sees all of it.
+pub(in crate::cmd) fn write_json(path: &Path, ready: &impl Serialize) -> Result<(), UsageError> {
     let mut aside = path.as_os_str().to_owned();
     aside.push(format!(".{}.tmp", std::process::id()));
-    let written = serde_json::to_string(&ready)
+    let written = serde_json::to_string(ready)
         .map_err(io::Error::from)
         .and_then(|text| std::fs::write(&aside, text + "\n"))
         .and_then(|()| std::fs::rename(&aside, path));

@@ -9,7 +9,7 @@ use tracing::level_filters::LevelFilter;
 use crate::model::{parse_duration, parse_size};
 
 /// An IP address and port.
-pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
+pub(in crate::cmd) fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "write an IP address and a port, as in `127.0.0.1:9090`".to_owned())
 }
 
@@ -46,12 +46,14 @@ pub(super) fn span(text: &str) -> Result<Duration, String> {
 }
 
 /// A span above 0.
-pub(super) fn positive_span(text: &str) -> Result<Duration, String> {
+pub(in crate::cmd) fn positive_span(text: &str) -> Result<Duration, String> {
     positive_ns(text).map(|ns| Duration::from_nanos(ns.unsigned_abs()))
 }
 
 /// A number from 1 to `most`.
-pub(super) fn count(most: usize) -> impl Fn(&str) -> Result<usize, String> + Clone + Send + Sync + 'static {
+pub(in crate::cmd) fn count(
+    most: usize,
+) -> impl Fn(&str) -> Result<usize, String> + Clone + Send + Sync + 'static {
     move |text| match text.parse() {
         Ok(count) if (1..=most).contains(&count) => Ok(count),
         _ => Err(format!("write a whole number from 1 to {most}")),
