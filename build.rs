@@ -5,7 +5,11 @@ use std::path::PathBuf;
 
 use prost::Message as _;
 
-const PROTOS: [&str; 2] = ["inferencecache/v1alpha1/inferencecache.proto", "icache/v1alpha1/explain.proto"];
+const PROTOS: [&str; 3] = [
+    "inferencecache/v1alpha1/inferencecache.proto",
+    "icache/v1alpha1/explain.proto",
+    "icache/v1alpha1/fast_lookup.proto",
+];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo:rerun-if-changed=proto");

@@ -52,7 +52,7 @@ impl InferenceCache for Cache {
     ) -> Result<Response<wire::LookupRouteResponse>, Status> {
         let arrival = Arrival::of(&request);
         let message = request.into_inner();
-        if is_small(&message) {
+        if is_small(message.block_hashes.len(), message.token_ids.len()) {
             let mut record = metrics::LookupRecord::new(&self.core.metrics, &message.model_id, &arrival);
             let (decision, response) = look_up(&self.core, &message, &arrival);
             record.decide(&decision);
@@ -125,8 +125,8 @@ impl InferenceCache for Cache {
 }
 
 /// Whether a lookup is answered on the spot: a larger one would hold up the calls that wait for the same thread.
-fn is_small(message: &wire::LookupRouteRequest) -> bool {
-    message.block_hashes.len() <= MAX_INLINE_BLOCKS && message.token_ids.len() <= MAX_INLINE_TOKENS
+pub(super) fn is_small(blocks: usize, tokens: usize) -> bool {
+    blocks <= MAX_INLINE_BLOCKS && tokens <= MAX_INLINE_TOKENS
 }
 
 fn look_up(

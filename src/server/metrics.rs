@@ -73,9 +73,9 @@ metrics! {
     IndexReplicas "index_replicas" Gauge ["model"],
         "replicas with at least one entry";
     LookupRouteCalls "lookup_route_calls_total" Counter ["model", "reason_code", "hint_used"],
-        "LookupRoute calls; hint_used is true where the answer names replicas";
+        "LookupRoute calls and lookups of FastLookup streams; hint_used is true where the answer names replicas";
     LookupRouteLatency "lookup_route_latency_seconds" Histogram ["model"],
-        "time from the arrival of a LookupRoute call to its answer";
+        "time from the arrival of a LookupRoute call, or of a request of a FastLookup stream, to its answer";
     Shed "shed_total" Counter [],
         "lookups answered NO_HINT because too many were in flight";
     OverLimit "over_limit_total" Counter [],
