@@ -33,7 +33,7 @@ fn with_busy_thread<F: Future<Output = ()>>(test: impl FnOnce(blocking::Sender<(
 fn small_lookups_overtake_large_ones() {
     with_busy_thread(|release| async move {
         let world = serve(settings()).await;
-        world.report(vec![held("r1", 1, SMALL + 1, 0)]).await;
+        world.report(vec![held("r1", 1, 64, 0)]).await;
         let mut stream = Stream::open(&world).await;
         for id in 1..MAX_LARGE {
             stream.send(asked(id, 1, SMALL + 1)).await;

@@ -56,7 +56,7 @@ fn listed(fast: &FastLookupRequest) -> wire::LookupRouteRequest {
 /// An answer without what the clock changes: the latency, and the last digits of scores.
 fn comparable(answer: wire::LookupRouteResponse) -> impl PartialEq + std::fmt::Debug {
     let scores = answer.replica_scores.into_iter().map(|score| {
-        let rounded = [score.score, score.estimated_cache_hit_prob].map(|value| format!("{value:.2}"));
+        let rounded = [score.score, score.estimated_cache_hit_prob].map(|value| format!("{value:.2e}"));
         (score.replica_id, score.matched_tokens, score.tier, rounded)
     });
     (answer.reason_code, scores.collect::<Vec<_>>(), answer.token_ids, answer.adapter_id)
