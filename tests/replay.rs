@@ -93,7 +93,8 @@ fn the_fleet_capture_is_answered_as_recorded() {
 
 #[test]
 fn the_binary_checks_every_capture() {
-    let mut args = vec!["--check".to_owned(), "fleet/fleet.capture.jsonl".to_owned()];
+    let mut args =
+        vec!["--check".to_owned(), "--separate".to_owned(), "fleet/fleet.capture.jsonl".to_owned()];
     args.extend(captures("reference").iter().map(|path| path.display().to_string()));
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let ran = run_in(&testdata(""), &args);
@@ -104,7 +105,8 @@ fn the_binary_checks_every_capture() {
 #[test]
 fn the_same_capture_gives_the_same_bytes() {
     for form in ["table", "json", "jsonl"] {
-        let args = ["reference/policy-002.jsonl", "fleet/fleet.capture.jsonl", "--check", "-o", form];
+        let args =
+            ["--separate", "reference/policy-002.jsonl", "fleet/fleet.capture.jsonl", "--check", "-o", form];
         let (once, twice) = (run_in(&testdata(""), &args), run_in(&testdata(""), &args));
         assert_eq!((once.status, once.out), (0, twice.out), "{form}");
     }
@@ -208,7 +210,8 @@ fn the_report_as_json() {
     let timed = run(small(), &["--check", "--timings", "-o", "json"]);
     let shown: serde_json::Value = serde_json::from_str(&timed.out).expect("it is JSON");
     for (shape, value) in [
-        ("Replay", &shown),
+        ("Timeline", &shown["timeline"]),
+        ("Bucket", &shown["timeline"]["buckets"][0]),
         ("Replayed index", &shown["index"]),
         ("Share", &shown["reasonCodes"][0]),
         ("Share", &shown["because"][0]),
@@ -217,6 +220,10 @@ fn the_report_as_json() {
     ] {
         is_documented(shape, value);
     }
+    // Whoever sends to a server learns its pace; the rest of the fields are those of any replay.
+    let mut whole = shown.clone();
+    whole["pace"] = serde_json::Value::Null;
+    is_documented("Replay", &whole);
     insta::assert_snapshot!("replay_json", ran.out);
 }
 
@@ -343,13 +350,21 @@ fn config_and_state_are_taken_over_as_far_as_they_are_known() {
     let lookup = |t: u32| {
         format!(r#"{{"t":{t},"kind":"lookup","request":{LOOKUP},"expect":{{"reasonCode":"PREFIX_MATCH"}}}}"#)
     };
-    let text =
-        capture_of(&[config, &state, &lookup(29), &lookup(30), &config.replace("\"t\":1,", "\"t\":31,")]);
+    let again = config.replace("\"t\":1,", "\"t\":31,");
+    let other = again.replace("\"blockSize\":2", "\"blockSize\":4");
+    let text = capture_of(&[config, &state, &lookup(29), &lookup(30), &again, &other]);
     let ran = run(text, &["--check"]);
     // 10 seconds after its report the entry is dead under the recorded server's TTL.
     assert_eq!(ran.status, 1);
     assert!(ran.out.contains("check: 1 of 2 lookups answered otherwise"), "{}", ran.out);
     assert!(ran.out.contains("c.jsonl:5: tenant"), "{}", ran.out);
+    assert_eq!(
+        ran.out.matches("all of it, since").count(),
+        1,
+        "the same settings again are none: {}",
+        ran.out
+    );
+    assert!(ran.out.contains("c.jsonl:7: passed over of `config`: all of it"), "{}", ran.out);
     for part in ["`other`", "`ranker.new`", "`credits`", "all of it, since it comes after other records"] {
         assert!(ran.out.contains(&format!(": {part}")), "{part}\n{}", ran.out);
     }

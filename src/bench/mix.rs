@@ -38,7 +38,9 @@ pub struct Mix([u32; 4]);
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum MixError {
     /// A part is no `KIND=WEIGHT`.
-    #[error("`{0}` is not of the form `KIND=WEIGHT`, with a kind of full, diverge, head or miss and a whole weight up to 1000000")]
+    #[error(
+        "`{0}` is not of the form `KIND=WEIGHT`, with a kind of full, diverge, head or miss and a whole weight up to 1000000"
+    )]
     Part(String),
     /// A kind has two weights.
     #[error("`{0}` has two weights")]

@@ -9,4 +9,6 @@ mod workload;
 pub use mix::{Kind, Mix, MixError};
 pub use report::{BenchReport, Comparison, Loop, Ratio, ServerReport, Slice};
 pub use tally::{MAX_CODES, MAX_LATENCY_NS, Tally};
-pub use workload::{BLOCK_TOKENS, HASH_BYTES, Held, MAX_BLOCKS, Question, Shape, ShapeError, Verdict, Workload};
+pub use workload::{
+    BLOCK_TOKENS, HASH_BYTES, Held, MAX_BLOCKS, Question, Shape, ShapeError, Verdict, Workload,
+};

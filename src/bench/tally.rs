@@ -40,7 +40,8 @@ pub struct Tally {
 impl Default for Tally {
     fn default() -> Self {
         Self {
-            latency_ns: Histogram::new_with_bounds(1, MAX_LATENCY_NS, DIGITS).expect("the bounds are constants, and valid"),
+            latency_ns: Histogram::new_with_bounds(1, MAX_LATENCY_NS, DIGITS)
+                .expect("the bounds are constants, and valid"),
             codes: BTreeMap::new(),
             kinds: [0; 4],
             hints: 0,

@@ -197,7 +197,8 @@ impl Workload {
             }
             Kind::Head => (foreign, self.head, self.head, none),
             Kind::Miss => {
-                let chain = (0..blocks).map(|block| mixed(!seed ^ mixed(at << 20 | u64::from(block)) ^ 1 << 63));
+                let chain =
+                    (0..blocks).map(|block| mixed(!seed ^ mixed(at << 20 | u64::from(block)) ^ 1 << 63));
                 (chain.flat_map(u64::to_be_bytes).collect(), 0, 0, none)
             }
         };
@@ -321,7 +322,8 @@ mod tests {
     fn answers_that_contradict_are_wrong() {
         let workload = Workload::new(SHAPE).unwrap();
         let of_kind = |kind| workload.questions.iter().find(|question| question.kind == kind).unwrap();
-        let answer = |code: &str, replicas| Answer { reason_code: code.to_owned(), replicas, ..Answer::default() };
+        let answer =
+            |code: &str, replicas| Answer { reason_code: code.to_owned(), replicas, ..Answer::default() };
         let is_right = |kind, answer: &Answer| workload.verdict(of_kind(kind), answer) == Verdict::Right;
         let full = of_kind(Kind::Full);
         let all: Vec<RankedReplica> = (0..8)
@@ -330,9 +332,13 @@ mod tests {
             .map(|(blocks, name)| ranked(name, tokens(blocks)))
             .collect();
         let most = |list: &[RankedReplica]| list.iter().map(|found| found.matched_tokens).max().unwrap();
-        let longest: Vec<_> = all.iter().filter(|found| found.matched_tokens == most(&all)).cloned().collect();
+        let longest: Vec<_> =
+            all.iter().filter(|found| found.matched_tokens == most(&all)).cloned().collect();
         assert!(is_right(Kind::Full, &answer("PREFIX_MATCH", all.clone())));
-        assert!(is_right(Kind::Full, &answer("PREFIX_MATCH", longest.clone())), "a policy may drop the others");
+        assert!(
+            is_right(Kind::Full, &answer("PREFIX_MATCH", longest.clone())),
+            "a policy may drop the others"
+        );
         assert!(!is_right(Kind::Full, &answer("PREFIX_MATCH", longest[1..].to_vec())));
         assert!(!is_right(Kind::Full, &answer("AFFINITY_HINT", vec![])));
         let mut more = all.clone();

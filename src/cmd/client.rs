@@ -63,6 +63,11 @@ impl ServerArgs {
         })
     }
 
+    /// Whether the command line names a server.
+    pub fn is_given(&self) -> bool {
+        self.server.is_some()
+    }
+
     fn endpoint(&self) -> Result<(Endpoint, String), UsageError> {
         let (given, named) = self.named()?;
         if given.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://")) {

@@ -145,5 +145,6 @@ fn refused(error: ReplayError) -> UsageError {
     match error {
         ReplayError::Capture(error) => unusable(error),
         ReplayError::Policy(error) => refused_policy(&error),
+        ReplayError::Order { .. } => UsageError::new(told(&error), "name one capture"),
     }
 }

@@ -20,7 +20,7 @@ pub use json::{JsonError, from_json, json_fault, read_json, to_json};
 pub use wire::icache::v1alpha1::ExplainRouteResponse;
 pub use wire::inferencecache::v1alpha1::{
     CacheEvent, CacheStateUpdate, GetCacheStateRequest, GetCacheStateResponse, LookupRouteRequest,
-    LookupRouteResponse,
+    LookupRouteResponse, PrefixEntry,
 };
 
 /// Generated messages and services.

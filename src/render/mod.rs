@@ -7,6 +7,7 @@ mod answer;
 mod diagnostics;
 mod error;
 mod explanation;
+pub mod html;
 mod markdown;
 mod policy;
 mod printer;
@@ -29,7 +30,7 @@ pub use printer::{ColorWhen, Format, Look, Printer};
 pub use registry::{
     Entry, exit_status_page, gates_page, listing, page, reason_codes_page, reason_codes_table,
 };
-pub use replay::{Progress, replay};
+pub use replay::{PageContext, Progress, replay, replay_page};
 pub use shapes::{SHAPES, Shape, json_output_page};
 pub use state::state;
 pub use table::Grid;

@@ -247,7 +247,7 @@ pub const SHAPES: &[Shape] = &[
         stands: "`icache replay -o json`",
         fields: &[
             VERSION,
-            ("captures", "captures replayed; all numbers are sums over them"),
+            ("captures", "captures replayed; with `--separate`, all numbers are sums over them"),
             ("firstRecord", "time of the first record, RFC 3339; null without records"),
             ("lastRecord", "time of the last record"),
             ("records", "object: records by kind"),
@@ -256,7 +256,7 @@ pub const SHAPES: &[Shape] = &[
             ("badLines", "lines passed over with `--skip-bad`"),
             ("tornCaptures", "captures whose last line was not finished"),
             ("policiesOverridden", "policy records that `--policy` took the place of"),
-            ("index", "what became of the index"),
+            ("index", "what became of the index; null with `--server`"),
             ("events", "object: events by type"),
             ("dropped", "list of {by, cause, count}: what was dropped, by `ingest` or `engine`"),
             ("engineRestarts", "engines found to have restarted"),
@@ -272,8 +272,15 @@ pub const SHAPES: &[Shape] = &[
             ("check", "what comparing came to; with `--check` only"),
             (
                 "timings",
-                "{p50Us, p90Us, p99Us, maxUs}: how long a lookup took, in microseconds; with `--timings` only",
+                "{p50Us, p90Us, p99Us, p999Us, maxUs}: how long a lookup took, in microseconds; with `--timings` or \
+                 `--server` only",
             ),
+            (
+                "pace",
+                "{speed, elapsedSeconds, greatestLagSeconds}: how a replay against a server kept to its times; `speed` is \
+                 null for `max`; with `--server` only",
+            ),
+            ("timeline", "what happened when"),
             ("warnings", "list of sentences that a person should read"),
             ("moreWarnings", "warnings beyond those listed"),
         ],
@@ -289,6 +296,34 @@ pub const SHAPES: &[Shape] = &[
             ("evictedCap", "entries evicted over the cap"),
             ("evictedQuotaKeys", "keys evicted over a tenant's quota"),
             ("entriesAtEnd", "entries held at the end"),
+        ],
+    },
+    Shape {
+        name: "Timeline",
+        stands: "`timeline` of a replay",
+        fields: &[
+            (
+                "bucketSeconds",
+                "length of a bucket in seconds: 0.001 times a power of 2, the shortest with which 512 buckets cover all",
+            ),
+            ("buckets", "list of buckets in order; those without records are left out"),
+        ],
+    },
+    Shape {
+        name: "Bucket",
+        stands: "item of `buckets` of a timeline",
+        fields: &[
+            ("begin", "time at which it begins, RFC 3339"),
+            ("records", "records in it"),
+            ("lookups", "lookups decided in it"),
+            ("hints", "of those, lookups whose answer names a replica"),
+            ("askedTokens", "tokens of their prompts"),
+            ("matchedTokens", "of those, tokens that the first replica of the answer holds"),
+            ("reasonCodes", "object: lookups by reason code"),
+            ("mismatched", "lookups answered otherwise; 0 without `--check`"),
+            ("blocks", "blocks stored or refreshed in it"),
+            ("dropped", "parts of updates, events and batches dropped in it"),
+            ("entries", "entries in the index at its end; null with `--server`"),
         ],
     },
     Shape {
@@ -321,7 +356,7 @@ pub const SHAPES: &[Shape] = &[
             ("got", "what it is"),
             ("expectedAnswer", "the whole answer expected, on one line"),
             ("gotAnswer", "the whole answer, on one line"),
-            ("because", "id of the gate that is the cause of the answer"),
+            ("because", "id of the gate that is the cause of the answer; null with `--server`"),
         ],
     },
     Shape {

@@ -173,7 +173,7 @@ impl Stream {
 }
 
 /// When a batch says that it was published; the beginning of time where it is no batch.
-pub(super) fn time_of(payload: &[u8]) -> Timestamp {
+pub fn time_of(payload: &[u8]) -> Timestamp {
     // A batch's own clock is a float, with some microseconds of error.
     decode_batch(payload)
         .map_or(Timestamp::default(), |batch| Timestamp::from_us((batch.ts * 1e6).round() as i64))

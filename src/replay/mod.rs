@@ -8,8 +8,10 @@ mod engine;
 mod intake;
 mod preload;
 mod report;
+mod sending;
 mod settings;
 mod simulate;
+mod timeline;
 mod timings;
 
 use std::io::BufRead;
@@ -19,15 +21,17 @@ use std::time::Instant;
 use thiserror::Error;
 
 pub use check::{Mismatch, compare};
-pub use engine::MAX_ENGINES;
+pub use engine::{MAX_ENGINES, time_of as batch_time};
 pub use preload::{Preload, preload};
-pub use report::{Checked, GivenPolicy, MAX_WARNINGS, ReplayReport};
+pub use report::{Checked, GivenPolicy, MAX_WARNINGS, Pace, ReplayReport};
+pub use sending::{Message, Question, Sending};
 pub use simulate::{MAX_VARIANTS, Move, Side, Simulated, Simulation, Variant};
+pub use timeline::{Bucket, MAX_BUCKETS, Timeline};
 pub use timings::Timings;
 
 use self::intake::Intake;
 use self::settings::ServerSettings;
-use crate::capture::{Body, CaptureError, KvBatch, Lookup, Notes, ReadOptions, Reader, Record};
+use crate::capture::{Body, CaptureError, Config, KvBatch, Lookup, Notes, ReadOptions, Reader, Record};
 use crate::contract::{decode_answer, decode_request};
 use crate::decision::{Decision, GateId, Reason};
 use crate::engine::DecodeError;
@@ -91,9 +95,17 @@ pub enum ReplayError {
     /// Policy documents, of a record or given in its place, cannot be used.
     #[error(transparent)]
     Policy(#[from] PolicyError),
+    /// A capture begins before the end of the one that it is to continue.
+    #[error("`{name}` begins {behind_us} us before the end of the capture before it")]
+    Order {
+        /// File.
+        name: String,
+        /// Microseconds from its first record to the last one of the capture before.
+        behind_us: i64,
+    },
 }
 
-/// One capture on its way through an index.
+/// One capture, or several that continue each other, on the way through an index.
 pub struct Replay {
     name: String,
     options: ReplayOptions,
@@ -103,7 +115,16 @@ pub struct Replay {
     report: ReplayReport,
     clock: Option<Clock>,
     is_begun: bool,
+    config: Option<Config>,
+    told: Told,
     last_answer: Option<LastAnswer>,
+}
+
+/// What the timeline has been told of the totals.
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    blocks: u64,
+    dropped: u64,
 }
 
 /// The gist of an answer, for comparing.
@@ -136,11 +157,20 @@ impl Replay {
             report: ReplayReport::new(),
             clock: None,
             is_begun: false,
+            config: None,
+            told: Told::default(),
             last_answer: None,
             options,
         };
         replay.put_override_in_force()?;
         Ok(replay)
+    }
+
+    /// Goes on with the capture called `name`, whose records come behind all that was there: the next file of a capture
+    /// that was rotated.
+    pub fn next_file(&mut self, name: &str) {
+        self.name = name.to_owned();
+        self.report.files += 1;
     }
 
     /// Opens and replays a whole file. `progress` is told the bytes read, now and then.
@@ -161,7 +191,12 @@ impl Replay {
         reader: &mut Reader<R>,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), ReplayError> {
+        let mut before = self.now();
         while let Some(record) = reader.next_record()? {
+            if let Some(end) = before.take().filter(|end| record.at < *end) {
+                let behind_us = record.at.age_ns(end) / 1_000;
+                return Err(ReplayError::Order { name: self.name.clone(), behind_us });
+            }
             self.apply(&record)?;
             progress(reader.bytes_read());
         }
@@ -190,6 +225,9 @@ impl Replay {
             Body::Lookup(lookup) => self.look_up(lookup, record),
             Body::Policy(documents) => self.put_in_force(documents, record.line)?,
             Body::Config(config) => {
+                if self.config.as_ref() == Some(config) {
+                    return Ok(());
+                }
                 let passed_over = if self.is_begun {
                     vec!["all of it, since it comes after other records".to_owned()]
                 } else {
@@ -200,6 +238,7 @@ impl Replay {
                         .warn(format!("{}:{}: passed over of `config`: {part}", self.name, record.line));
                 }
                 if !self.is_begun {
+                    self.config = Some(config.clone());
                     self.router = self.settings.router(PolicySet::empty(self.settings.defaults()));
                     self.put_override_in_force()?;
                 }
@@ -220,11 +259,12 @@ impl Replay {
         Ok(())
     }
 
-    /// Replays a payload that stands alone, at the time that it says itself.
+    /// Replays a payload that stands alone, at the time that it says itself; where that has passed, now.
     ///
     /// An error says why the payload is no batch.
     pub fn apply_bare(&mut self, payload: Vec<u8>, identity: &BatchIdentity) -> Result<(), DecodeError> {
         let at = engine::time_of(&payload);
+        let at = self.now().map_or(at, |now| now.max(at));
         self.tick(at, false);
         self.report.count_bare(at, &identity.tenant);
         let batch = KvBatch {
@@ -252,6 +292,9 @@ impl Replay {
 
     /// What came of it.
     pub fn finish(mut self) -> ReplayReport {
+        if let Some(now) = self.now() {
+            self.tell_timeline(now);
+        }
         self.intake.add_to(&mut self.report);
         self.report.entries_at_end = self.router.index().entries();
         self.report
@@ -259,6 +302,9 @@ impl Replay {
 
     /// Moves the clock, and sweeps where it is time to.
     fn tick(&mut self, now: Timestamp, is_sweep: bool) {
+        if let Some(before) = self.now().filter(|before| !self.report.timeline.is_same(*before, now)) {
+            self.tell_timeline(before);
+        }
         let clock = self.clock.get_or_insert(Clock { now, last_sweep: now, is_recorded: false });
         clock.now = now;
         clock.is_recorded |= is_sweep;
@@ -271,6 +317,17 @@ impl Replay {
         }
     }
 
+    /// Ends a stretch of the timeline: what was stored and dropped in it, and what the index holds.
+    fn tell_timeline(&mut self, at: Timestamp) {
+        let (blocks, dropped) = (self.intake.tally.blocks, self.intake.dropped());
+        let entries = self.router.index().entries();
+        let bucket = self.report.timeline.bucket(at);
+        bucket.blocks += blocks - self.told.blocks;
+        bucket.dropped += dropped - self.told.dropped;
+        bucket.entries = Some(entries);
+        self.told = Told { blocks, dropped };
+    }
+
     fn look_up(&mut self, lookup: &Lookup, record: &Record) {
         let request = decode_request(&lookup.request);
         let start = self.options.timings.then(Instant::now);
@@ -278,7 +335,7 @@ impl Replay {
         if let Some(start) = start {
             self.report.timings.get_or_insert_default().add(start.elapsed());
         }
-        self.report.count_lookup(&request, &decision);
+        self.report.count_lookup(record.at, &request, &decision);
         self.last_answer = Some(LastAnswer {
             reason: decision.reason,
             because: decision.because,
@@ -292,20 +349,12 @@ impl Replay {
     fn check(&mut self, lookup: &Lookup, record: &Record, request: &LookupRequest<'_>, decision: &Decision) {
         let got = answer(decision, request, 0);
         let recorded = lookup.answer.clone().map(decode_answer);
-        let difference = match compare(lookup.expect.as_ref(), recorded.as_ref(), &got) {
-            Checked::Nothing => return,
-            Checked::NotComparable => return self.report.not_comparable += 1,
-            Checked::Agrees => None,
-            Checked::Differs(difference) => Some(difference),
-        };
-        self.report.checked += 1;
-        let Some(difference) = difference else { return };
-        self.report.mismatched += 1;
-        if self.report.mismatches.len() < self.options.mismatches {
+        let checked = compare(lookup.expect.as_ref(), recorded.as_ref(), &got);
+        self.report.count_checked(record.at, checked, self.options.mismatches, |difference| {
             let expected = check::expectation(lookup.expect.as_ref(), recorded.as_ref());
             let place = (self.name.clone(), record.line);
-            self.report.mismatches.push(Mismatch::new(place, request, decision, difference, expected, &got));
-        }
+            Mismatch::new(place, request, Some(decision.because.id()), difference, expected, &got)
+        });
     }
 
     fn put_in_force(&mut self, documents: &str, line: u64) -> Result<(), ReplayError> {

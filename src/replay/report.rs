@@ -1,8 +1,10 @@
 //! What a replay came to.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use super::check::{Difference, Mismatch};
+use super::timeline::Timeline;
 use super::timings::Timings;
 use crate::capture::{Body, Notes, Record};
 use crate::decision::{Decision, GateId, Reason};
@@ -136,8 +138,23 @@ pub struct ReplayReport {
     pub mismatched: u64,
     /// The first of them.
     pub mismatches: Vec<Mismatch>,
-    /// Time that lookups took on this machine, where it was measured.
+    /// What happened when.
+    pub timeline: Timeline,
+    /// Time that lookups took on this machine, or that a server took to answer them, where it was measured.
     pub timings: Option<Timings>,
+    /// How a replay against a server kept to its times.
+    pub pace: Option<Pace>,
+}
+
+/// How a replay against a server kept to its times.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Pace {
+    /// How much faster than recorded; `None` is as fast as the server answers.
+    pub speed: Option<f64>,
+    /// From the first record to the last answer.
+    pub elapsed: Duration,
+    /// How far the record that was sent latest was behind its time.
+    pub greatest_lag: Duration,
 }
 
 impl ReplayReport {
@@ -188,6 +205,8 @@ impl ReplayReport {
         self.mismatched += other.mismatched;
         let room = mismatches.saturating_sub(self.mismatches.len());
         self.mismatches.extend(other.mismatches.into_iter().take(room));
+        self.timeline.add(other.timeline);
+        self.pace = self.pace.take().or(other.pace);
         if let Some(timings) = other.timings {
             self.timings.get_or_insert_default().merge(&timings);
         }
@@ -233,6 +252,7 @@ impl ReplayReport {
             Body::Policy(_) | Body::Config(_) | Body::Sweep => {}
         }
         *self.records.entry(record.body.kind()).or_default() += 1;
+        self.timeline.bucket(record.at).records += 1;
         self.cover(record.at);
     }
 
@@ -246,19 +266,63 @@ impl ReplayReport {
     pub(super) fn count_bare(&mut self, at: Timestamp, tenant: &str) {
         self.meet(tenant);
         *self.records.entry("kv-batch").or_default() += 1;
+        self.timeline.bucket(at).records += 1;
         self.cover(at);
     }
 
-    pub(super) fn count_lookup(&mut self, request: &LookupRequest<'_>, decision: &Decision) {
-        self.lookups += 1;
-        *self.reasons.entry(decision.reason).or_default() += 1;
+    pub(super) fn count_lookup(&mut self, at: Timestamp, request: &LookupRequest<'_>, decision: &Decision) {
         *self.gates.entry(decision.because).or_default() += 1;
+        let first = decision.hints().next().map(|hint| hint.matched_tokens);
+        self.count_answer(at, request, Some(decision.reason), first);
+    }
+
+    /// Counts an answer; `matched_tokens` are those of its first replica, `None` where it names none.
+    pub(super) fn count_answer(
+        &mut self,
+        at: Timestamp,
+        request: &LookupRequest<'_>,
+        reason: Option<Reason>,
+        matched_tokens: Option<i32>,
+    ) {
         let asked = asked_tokens(request);
+        let is_hint = u64::from(matched_tokens.is_some());
+        let matched = u64::try_from(matched_tokens.unwrap_or(0)).unwrap_or(0).min(asked);
+        self.lookups += 1;
+        self.hints += is_hint;
         self.asked_tokens += asked;
-        let mut hints = decision.hints().peekable();
-        self.hints += u64::from(hints.peek().is_some());
-        let matched = hints.next().map_or(0, |hint| u64::try_from(hint.matched_tokens).unwrap_or(0));
-        self.matched_tokens += matched.min(asked);
+        self.matched_tokens += matched;
+        let bucket = self.timeline.bucket(at);
+        bucket.lookups += 1;
+        bucket.hints += is_hint;
+        bucket.asked_tokens += asked;
+        bucket.matched_tokens += matched;
+        if let Some(reason) = reason {
+            *bucket.reasons.entry(reason).or_default() += 1;
+            *self.reasons.entry(reason).or_default() += 1;
+        }
+    }
+
+    /// Counts what comparing an answer came to; of differing ones the first `mismatches` are kept whole.
+    pub(super) fn count_checked(
+        &mut self,
+        at: Timestamp,
+        checked: Checked,
+        mismatches: usize,
+        mismatch: impl FnOnce(Difference) -> Mismatch,
+    ) {
+        let difference = match checked {
+            Checked::Nothing => return,
+            Checked::NotComparable => return self.not_comparable += 1,
+            Checked::Agrees => None,
+            Checked::Differs(difference) => Some(difference),
+        };
+        self.checked += 1;
+        let Some(difference) = difference else { return };
+        self.mismatched += 1;
+        self.timeline.bucket(at).mismatched += 1;
+        if self.mismatches.len() < mismatches {
+            self.mismatches.push(mismatch(difference));
+        }
     }
 
     fn cover(&mut self, at: Timestamp) {

@@ -2,55 +2,47 @@
 
 use std::time::Duration;
 
-use crate::model::duration_ns;
+use hdrhistogram::Histogram;
 
-/// Ratio of one bucket's bound to the one before: percentiles are right to 2 %.
-const GROWTH: f64 = 1.02;
-/// Buckets: up to some 9 minutes.
-const BUCKETS: usize = 1_366;
+/// Longest duration told apart, in nanoseconds; longer ones count as this one.
+const MAX_NS: u64 = 600_000_000_000;
+/// Significant digits that percentiles are right to.
+const DIGITS: u8 = 3;
 
 /// Durations by size.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Timings {
-    buckets: Vec<u64>,
-    count: u64,
-}
-
-impl Default for Timings {
-    fn default() -> Self {
-        Self { buckets: vec![0; BUCKETS], count: 0 }
-    }
+    /// `None` before the first.
+    histogram: Option<Histogram<u64>>,
 }
 
 impl Timings {
     /// Counts one.
     pub fn add(&mut self, duration: Duration) {
-        let ns = duration_ns(duration).max(1) as f64;
-        let at = (ns.ln() / GROWTH.ln()).ceil() as usize;
-        self.buckets[at.min(BUCKETS - 1)] += 1;
-        self.count += 1;
+        let ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX).clamp(1, MAX_NS);
+        if self.histogram.is_none() {
+            // These bounds are ones that a histogram can have.
+            self.histogram = Histogram::new_with_bounds(1, MAX_NS, DIGITS).ok();
+        }
+        if let Some(histogram) = &mut self.histogram {
+            histogram.saturating_record(ns);
+        }
     }
 
     /// Adds another histogram.
     pub fn merge(&mut self, other: &Self) {
-        for (sum, count) in self.buckets.iter_mut().zip(&other.buckets) {
-            *sum += count;
+        match (&mut self.histogram, &other.histogram) {
+            // Both have the same bounds, so that one fits into the other.
+            (Some(sum), Some(other)) => drop(sum.add(other)),
+            (sum @ None, other) => sum.clone_from(other),
+            (Some(_), None) => {}
         }
-        self.count += other.count;
     }
 
     /// Microseconds that `share` (0..1) of all durations stay within; `None` where there is none.
     pub fn percentile_us(&self, share: f64) -> Option<f64> {
-        if self.count == 0 {
-            return None;
-        }
-        let wanted = ((self.count as f64 * share).ceil() as u64).clamp(1, self.count);
-        let mut seen = 0;
-        let at = self.buckets.iter().position(|count| {
-            seen += count;
-            seen >= wanted
-        })?;
-        Some(GROWTH.powi(i32::try_from(at).unwrap_or(i32::MAX)) / 1_000.0)
+        let histogram = self.histogram.as_ref().filter(|histogram| !histogram.is_empty())?;
+        Some(histogram.value_at_quantile(share) as f64 / 1_000.0)
     }
 }
 
@@ -59,17 +51,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_right_to_two_percent() {
+    fn percentiles_are_right_to_three_digits() {
         let mut timings = Timings::default();
         assert_eq!(timings.percentile_us(0.5), None);
         (1..=100).for_each(|us| timings.add(Duration::from_micros(us)));
         for (share, us) in [(0.5, 50.0), (0.99, 99.0), (1.0, 100.0), (0.0, 1.0)] {
             let got = timings.percentile_us(share).unwrap();
-            assert!((us..us * 1.021).contains(&got), "{share}: {got}");
+            assert!((us..us * 1.001).contains(&got), "{share}: {got}");
         }
         let mut long = Timings::default();
         long.add(Duration::MAX);
         long.merge(&timings);
         assert!(long.percentile_us(1.0).unwrap() > 1e8);
+        let mut empty = Timings::default();
+        empty.merge(&long);
+        assert_eq!(empty, long);
+    }
+
+    #[test]
+    fn the_longest_is_told_apart_and_longer_ones_count_as_it() {
+        let of = |ns: u64| {
+            let mut timings = Timings::default();
+            timings.add(Duration::from_nanos(ns));
+            timings.percentile_us(1.0)
+        };
+        assert_ne!(of(MAX_NS), of(MAX_NS / 2));
+        assert_eq!(of(MAX_NS), of(MAX_NS + 1));
     }
 }

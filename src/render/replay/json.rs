@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::shares::{Percentiles, Share, gates, reasons, rfc3339, share, timings};
+use crate::model::Timestamp;
 use crate::render::JSON_VERSION;
-use crate::replay::{Mismatch, ReplayReport};
+use crate::replay::{Bucket, Mismatch, Pace, ReplayReport, Timeline};
 
 /// The document.
 #[derive(Serialize)]
@@ -23,7 +24,7 @@ pub(super) struct ReplayJson<'a> {
     bad_lines: u64,
     torn_captures: u64,
     policies_overridden: u64,
-    index: IndexJson,
+    index: Option<IndexJson>,
     events: &'a BTreeMap<&'static str, u64>,
     dropped: Vec<DroppedJson>,
     engine_restarts: u64,
@@ -40,6 +41,9 @@ pub(super) struct ReplayJson<'a> {
     check: Option<CheckJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     timings: Option<Percentiles>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pace: Option<PaceJson>,
+    timeline: TimelineJson,
     warnings: &'a [String],
     more_warnings: u64,
 }
@@ -54,6 +58,37 @@ struct IndexJson {
     evicted_cap: u64,
     evicted_quota_keys: u64,
     entries_at_end: u64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PaceJson {
+    speed: Option<f64>,
+    elapsed_seconds: f64,
+    greatest_lag_seconds: f64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TimelineJson {
+    bucket_seconds: f64,
+    buckets: Vec<BucketJson>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct BucketJson {
+    begin: String,
+    records: u64,
+    lookups: u64,
+    hints: u64,
+    asked_tokens: u64,
+    matched_tokens: u64,
+    reason_codes: BTreeMap<&'static str, u64>,
+    mismatched: u64,
+    blocks: u64,
+    dropped: u64,
+    entries: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -86,7 +121,7 @@ struct MismatchJson<'a> {
     got: &'a str,
     expected_answer: &'a str,
     got_answer: &'a str,
-    because: &'static str,
+    because: Option<&'static str>,
 }
 
 impl<'a> ReplayJson<'a> {
@@ -104,7 +139,7 @@ impl<'a> ReplayJson<'a> {
             bad_lines: report.bad_lines,
             torn_captures: report.torn,
             policies_overridden: report.policies_overridden,
-            index: IndexJson {
+            index: report.pace.is_none().then_some(IndexJson {
                 blocks: report.blocks,
                 removed: report.removed,
                 sweeps: report.sweeps,
@@ -112,7 +147,7 @@ impl<'a> ReplayJson<'a> {
                 evicted_cap: report.evicted_cap,
                 evicted_quota_keys: report.evicted_quota_keys,
                 entries_at_end: report.entries_at_end,
-            },
+            }),
             events: &report.events,
             dropped: dropped.collect(),
             engine_restarts: report.engine_restarts,
@@ -132,8 +167,42 @@ impl<'a> ReplayJson<'a> {
                 mismatches: report.mismatches.iter().map(MismatchJson::from).collect(),
             }),
             timings: timings(report),
+            pace: report.pace.as_ref().map(PaceJson::from),
+            timeline: TimelineJson::from(&report.timeline),
             warnings: &report.warnings,
             more_warnings: report.more_warnings,
+        }
+    }
+}
+
+impl From<&Pace> for PaceJson {
+    fn from(pace: &Pace) -> Self {
+        Self {
+            speed: pace.speed,
+            elapsed_seconds: pace.elapsed.as_secs_f64(),
+            greatest_lag_seconds: pace.greatest_lag.as_secs_f64(),
+        }
+    }
+}
+
+impl From<&Timeline> for TimelineJson {
+    fn from(timeline: &Timeline) -> Self {
+        let bucket = |(begin, bucket): (Timestamp, &Bucket)| BucketJson {
+            begin: rfc3339(begin),
+            records: bucket.records,
+            lookups: bucket.lookups,
+            hints: bucket.hints,
+            asked_tokens: bucket.asked_tokens,
+            matched_tokens: bucket.matched_tokens,
+            reason_codes: bucket.reasons.iter().map(|(reason, count)| (reason.code(), *count)).collect(),
+            mismatched: bucket.mismatched,
+            blocks: bucket.blocks,
+            dropped: bucket.dropped,
+            entries: bucket.entries,
+        };
+        Self {
+            bucket_seconds: timeline.width_ns() as f64 / 1e9,
+            buckets: timeline.buckets().map(bucket).collect(),
         }
     }
 }

@@ -1,12 +1,14 @@
 //! What a replay came to: tables for people, one JSON document for scripts, a bar while it runs.
 
 mod json;
+mod page;
 mod progress;
 pub(super) mod shares;
 mod table;
 
 use std::io;
 
+pub use page::{PageContext, replay_page};
 pub use progress::Progress;
 
 use super::printer::{Format, Printer};

@@ -22,6 +22,7 @@ pub(in crate::render) struct Percentiles {
     pub(in crate::render) p50_us: f64,
     pub(in crate::render) p90_us: f64,
     pub(in crate::render) p99_us: f64,
+    pub(in crate::render) p999_us: f64,
     pub(in crate::render) max_us: f64,
 }
 
@@ -49,6 +50,7 @@ pub(in crate::render) fn timings(report: &ReplayReport) -> Option<Percentiles> {
         p50_us: timings.percentile_us(0.5)?,
         p90_us: timings.percentile_us(0.9)?,
         p99_us: timings.percentile_us(0.99)?,
+        p999_us: timings.percentile_us(0.999)?,
         max_us: timings.percentile_us(1.0)?,
     })
 }

@@ -47,6 +47,10 @@ fn summary(printer: &mut Printer, report: &ReplayReport) -> io::Result<()> {
     };
     printer.line(&format!("  records  {}", named(&report.records)))?;
     printer.line(&format!("  events   {}", named(&report.events)))?;
+    if report.pace.is_some() {
+        printer.line(&format!("  sent     {} in updates", count_of(report.blocks, "block")))?;
+        return others(printer, report);
+    }
     printer.line(&format!(
         "  index    {} stored or refreshed; entries: {} removed by events, {} expired in {}, {} held at the end",
         count_of(report.blocks, "block"),
@@ -55,6 +59,10 @@ fn summary(printer: &mut Printer, report: &ReplayReport) -> io::Result<()> {
         count_of(report.sweeps, "sweep"),
         count(report.entries_at_end),
     ))?;
+    others(printer, report)
+}
+
+fn others(printer: &mut Printer, report: &ReplayReport) -> io::Result<()> {
     let others = [
         (report.evicted_cap, "entry", "evicted over the cap"),
         (report.evicted_quota_keys, "key", "evicted over a quota"),
@@ -83,7 +91,7 @@ fn dropped(printer: &mut Printer, report: &ReplayReport) -> io::Result<()> {
 }
 
 /// The sentence that the registry has for a cause, as a part of a line.
-fn meaning(by: &str, cause: &str) -> String {
+pub(super) fn meaning(by: &str, cause: &str) -> String {
     let sentence = if by == "ingest" {
         DropCause::ALL.iter().find(|known| known.label() == cause).map(|known| known.sentence())
     } else {
@@ -99,7 +107,8 @@ fn lookups(printer: &mut Printer, report: &ReplayReport) -> io::Result<()> {
     if report.lookups == 0 {
         return printer.line("no lookups");
     }
-    for (heading, list) in [("reason code", reasons(report)), ("because of", gates(report))] {
+    let lists = [("reason code", reasons(report)), ("because of", gates(report))];
+    for (heading, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
         let mut grid = Grid::new(printer.look(), &[heading, ">lookups", ">share"]);
         for entry in list {
             grid.row([entry.id, &count(entry.count), &percent(entry.share)]);
@@ -120,11 +129,27 @@ fn lookups(printer: &mut Printer, report: &ReplayReport) -> io::Result<()> {
         percent(share(report.matched_tokens, report.asked_tokens)),
     ))?;
     let Some(timings) = timings(report) else { return Ok(()) };
-    let Percentiles { p50_us, p90_us, p99_us, max_us } = timings;
-    let shown = [p50_us, p90_us, p99_us, max_us].map(real);
+    let Percentiles { p50_us, p90_us, p99_us, p999_us, max_us } = timings;
+    let shown = [p50_us, p90_us, p99_us, p999_us, max_us].map(real);
     printer.line(&format!(
-        "a lookup took {} us (p50), {} us (p90), {} us (p99), {} us at most",
-        shown[0], shown[1], shown[2], shown[3]
+        "a lookup took {} us (p50), {} us (p90), {} us (p99), {} us (p99.9), {} us at most",
+        shown[0], shown[1], shown[2], shown[3], shown[4]
+    ))?;
+    pace_line(report).map_or(Ok(()), |pace| printer.line(&pace))
+}
+
+/// How a replay against a server kept to its times, in words.
+pub(super) fn pace_line(report: &ReplayReport) -> Option<String> {
+    let pace = report.pace.as_ref()?;
+    let total: u64 = report.records.values().sum();
+    let seconds = pace.elapsed.as_secs_f64();
+    let rate = if seconds > 0.0 { (total as f64 / seconds).round() as u64 } else { total };
+    let speed = pace.speed.map_or_else(|| "max".to_owned(), |speed| format!("{}x", real(speed)));
+    Some(format!(
+        "sent at --speed {speed} in {} s ({} a second), at most {} ms behind",
+        real(seconds),
+        count_of(rate, "record"),
+        real(pace.greatest_lag.as_secs_f64() * 1e3),
     ))
 }
 
@@ -159,7 +184,9 @@ fn check(printer: &mut Printer, report: &ReplayReport) -> io::Result<()> {
         printer.line(&format!("  {}", clean(&what)))?;
         printer.line(&format!("  expected {}", clean(&mismatch.expected)))?;
         printer.line(&format!("  got      {}", clean(&mismatch.got)))?;
-        printer.line(&format!("  because of {}", mismatch.because))?;
+        if let Some(because) = mismatch.because {
+            printer.line(&format!("  because of {because}"))?;
+        }
     }
     let more = report.mismatched - report.mismatches.len() as u64;
     if more > 0 && !report.mismatches.is_empty() {
