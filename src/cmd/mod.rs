@@ -1,5 +1,6 @@
 //! The command line: one file a command, each with its arguments and what runs.
 
+mod bench;
 mod check;
 mod client;
 mod completions;
@@ -63,6 +64,7 @@ enum Command {
     Lookup(Box<lookup::Args>),
     Explain(explain::Args),
     Replay(replay::Args),
+    Bench(Box<bench::Args>),
     Policy(policy::Args),
     State(state::Args),
     Report(Box<report::Args>),
@@ -82,6 +84,7 @@ impl Command {
             Self::Lookup(args) => lookup::run(args, printer),
             Self::Explain(args) => explain::run(args, printer),
             Self::Replay(args) => replay::run(args, printer),
+            Self::Bench(args) => bench::run(args, printer),
             Self::Policy(args) => policy::run(args, printer),
             Self::State(args) => state::run(args, printer),
             Self::Report(args) => report::run(args, printer),

@@ -4,6 +4,7 @@
 //! the screen is, and for which a closed pipe is the end of the output and no error.
 
 mod answer;
+mod bench;
 mod diagnostics;
 mod error;
 mod explanation;
@@ -19,6 +20,7 @@ mod table;
 mod text;
 
 pub use answer::{AnswerJson, RankedReplicaJson, ack, answer};
+pub use bench::{BenchProgress, bench, bench_page};
 pub use diagnostics::{
     DiagnosticFormat, Linted, diagnostics, lint_rules_page, policy_error, rule, rule_listing,
 };
