@@ -73,6 +73,11 @@ impl ServerArgs {
         Self { server: Some(url.to_owned()), flag, ..self.clone() }
     }
 
+    /// Whether it is a server that can be asked at all, before anything is.
+    pub fn check(&self) -> Result<(), UsageError> {
+        self.endpoint().map(|_| ())
+    }
+
     /// A connection of its own. Whoever waits for it looks after Ctrl-C.
     pub async fn connect(&self) -> Result<Client, CommandError> {
         let (endpoint, url) = self.endpoint()?;

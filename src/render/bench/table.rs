@@ -5,14 +5,15 @@ use std::io;
 
 use super::super::printer::Printer;
 use super::super::table::Grid;
-use super::super::text::{Tone, clean, count_of, grouped, real};
+use super::super::text::{Tone, clean, count_of, grouped, real, wrap};
 use super::PERCENTILES;
 use super::plot::plot;
 use crate::bench::{BLOCK_TOKENS, BenchReport, Kind, Loop, Ratio, ServerReport};
 
 pub(super) fn table(printer: &mut Printer, report: &BenchReport) -> io::Result<()> {
-    printer.line(&pace(report))?;
-    printer.line(&shape(report))?;
+    for text in [pace(report), shape(report)] {
+        wrap(&text, printer.look().width, 2).iter().try_for_each(|line| printer.line(line))?;
+    }
     if report.is_partial {
         let line = printer.paint(Tone::Warning, "ended early: this is what there was until then");
         printer.line(&line)?;
