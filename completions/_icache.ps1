@@ -29,7 +29,8 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Hold the index and answer lookups')
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
-            [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process: what was answered, why, and whether it is what was recorded')
+            [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded')
+            [CompletionResult]::new('bench', 'bench', [CompletionResultType]::ParameterValue, 'Load a server with lookups, and measure how it answers')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Check, show, compare and try out policies')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report what a replica holds, and its statistics')
@@ -126,16 +127,50 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
         'icache;replay' {
             [CompletionResult]::new('--mismatches', '--mismatches', [CompletionResultType]::ParameterName, 'Mismatches shown in full')
             [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policies that hold in place of the captured ones: a YAML or JSON file, or a folder of them')
+            [CompletionResult]::new('--speed', '--speed', [CompletionResultType]::ParameterName, 'How much faster than recorded: `1x`, `10x`, or `max` for as fast as the server answers [default: 1x]')
             [CompletionResult]::new('--replica', '--replica', [CompletionResultType]::ParameterName, 'Replica of a bare batch')
             [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'Model of a bare batch')
             [CompletionResult]::new('--tenant', '--tenant', [CompletionResultType]::ParameterName, 'Tenant of a bare batch')
             [CompletionResult]::new('--hash-scheme', '--hash-scheme', [CompletionResultType]::ParameterName, 'Hash scheme of a bare batch [default: vllm]')
+            [CompletionResult]::new('--html', '--html', [CompletionResultType]::ParameterName, 'Also write a page with plots over time, in one file that needs no network')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Send it all to this server in place of replaying in process')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of a call, such as `250ms` [default: 10s]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('--separate', '--separate', [CompletionResultType]::ParameterName, 'Replay each file into an empty index of its own, and add up what came of them')
+            [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Compare each lookup with its recorded answer or expectation; any difference ends with exit status 1')
+            [CompletionResult]::new('--skip-bad', '--skip-bad', [CompletionResultType]::ParameterName, 'Pass over and count lines that cannot be used')
+            [CompletionResult]::new('--timings', '--timings', [CompletionResultType]::ParameterName, 'Also say how long lookups took on this machine; a server''s answers are timed in any case')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;bench' {
+            [CompletionResult]::new('--in-flight', '--in-flight', [CompletionResultType]::ParameterName, 'Lookups in flight, all connections together: the next is asked when one is answered [default: 16]')
+            [CompletionResult]::new('--rate', '--rate', [CompletionResultType]::ParameterName, 'Lookups a second, whether earlier ones are answered or not; up to 1000000, with up to 1024 in flight')
+            [CompletionResult]::new('--connections', '--connections', [CompletionResultType]::ParameterName, 'Connections to the server')
+            [CompletionResult]::new('--duration', '--duration', [CompletionResultType]::ParameterName, 'How long to measure, 20m at most [default: 10s]')
+            [CompletionResult]::new('--requests', '--requests', [CompletionResultType]::ParameterName, 'Lookups to measure, in place of a duration')
+            [CompletionResult]::new('--warm-up', '--warm-up', [CompletionResultType]::ParameterName, 'How long to ask before anything counts, 20m at most; 0s is not at all')
+            [CompletionResult]::new('--against', '--against', [CompletionResultType]::ParameterName, 'Also ask this server, in slices that take turns, and say how the two compare')
+            [CompletionResult]::new('--blocks', '--blocks', [CompletionResultType]::ParameterName, 'Blocks of a chain, of 16 tokens each')
+            [CompletionResult]::new('--shared-head', '--shared-head', [CompletionResultType]::ParameterName, 'Part of each chain that is one of four heads, which every replica holds; from 0 to 1')
+            [CompletionResult]::new('--chains', '--chains', [CompletionResultType]::ParameterName, 'Distinct chains that are loaded, each held by 1, 2 or 4 replicas; times --blocks 4194304 at most')
+            [CompletionResult]::new('--replicas', '--replicas', [CompletionResultType]::ParameterName, 'Replicas that hold them')
+            [CompletionResult]::new('--mix', '--mix', [CompletionResultType]::ParameterName, 'Weights of what is asked: chains held in full, that diverge behind the head, of which the head is held, and of which nothing is; a kind that the chains are too short for becomes the next one')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'The same seed makes the same load')
+            [CompletionResult]::new('--tenant', '--tenant', [CompletionResultType]::ParameterName, 'Tenant that the state is loaded under; what its replicas `bench-0`, `bench-1` and so on hold is removed')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'Model that the state is loaded under')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]')
+            [CompletionResult]::new('--html', '--html', [CompletionResultType]::ParameterName, 'Also write the result as a page to this file')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
-            [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Compare each lookup with its recorded answer or expectation; any difference ends with exit status 1')
-            [CompletionResult]::new('--skip-bad', '--skip-bad', [CompletionResultType]::ParameterName, 'Pass over and count lines that cannot be used')
-            [CompletionResult]::new('--timings', '--timings', [CompletionResultType]::ParameterName, 'Also say how long lookups took on this machine')
+            [CompletionResult]::new('--fast', '--fast', [CompletionResultType]::ParameterName, 'Ask through the stream of the FastLookup service')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
@@ -373,7 +408,8 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Hold the index and answer lookups')
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
-            [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process: what was answered, why, and whether it is what was recorded')
+            [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded')
+            [CompletionResult]::new('bench', 'bench', [CompletionResultType]::ParameterValue, 'Load a server with lookups, and measure how it answers')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Check, show, compare and try out policies')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report what a replica holds, and its statistics')
@@ -394,6 +430,9 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             break
         }
         'icache;help;replay' {
+            break
+        }
+        'icache;help;bench' {
             break
         }
         'icache;help;policy' {

@@ -32,7 +32,8 @@ complete -c icache -n "__fish_icache_needs_command" -s V -l version -d 'Print ve
 complete -c icache -n "__fish_icache_needs_command" -f -a "serve" -d 'Hold the index and answer lookups'
 complete -c icache -n "__fish_icache_needs_command" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
 complete -c icache -n "__fish_icache_needs_command" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
-complete -c icache -n "__fish_icache_needs_command" -f -a "replay" -d 'Replay captures in process: what was answered, why, and whether it is what was recorded'
+complete -c icache -n "__fish_icache_needs_command" -f -a "replay" -d 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded'
+complete -c icache -n "__fish_icache_needs_command" -f -a "bench" -d 'Load a server with lookups, and measure how it answers'
 complete -c icache -n "__fish_icache_needs_command" -f -a "policy" -d 'Check, show, compare and try out policies'
 complete -c icache -n "__fish_icache_needs_command" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
 complete -c icache -n "__fish_icache_needs_command" -f -a "report" -d 'Report what a replica holds, and its statistics'
@@ -120,21 +121,53 @@ complete -c icache -n "__fish_icache_using_subcommand explain" -s h -l help -d '
 complete -c icache -n "__fish_icache_using_subcommand explain" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_using_subcommand replay" -l mismatches -d 'Mismatches shown in full' -r
 complete -c icache -n "__fish_icache_using_subcommand replay" -l policy -d 'Policies that hold in place of the captured ones: a YAML or JSON file, or a folder of them' -r
+complete -c icache -n "__fish_icache_using_subcommand replay" -l speed -d 'How much faster than recorded: `1x`, `10x`, or `max` for as fast as the server answers [default: 1x]' -r
 complete -c icache -n "__fish_icache_using_subcommand replay" -l replica -d 'Replica of a bare batch' -r
 complete -c icache -n "__fish_icache_using_subcommand replay" -l model -d 'Model of a bare batch' -r
 complete -c icache -n "__fish_icache_using_subcommand replay" -l tenant -d 'Tenant of a bare batch' -r
 complete -c icache -n "__fish_icache_using_subcommand replay" -l hash-scheme -d 'Hash scheme of a bare batch [default: vllm]' -r
+complete -c icache -n "__fish_icache_using_subcommand replay" -l html -d 'Also write a page with plots over time, in one file that needs no network' -r -F
 complete -c icache -n "__fish_icache_using_subcommand replay" -s o -l output -d 'Form of the result; jsonl is the JSON document in one line' -r -f -a "table\t'Text for people'
 json\t'One indented JSON document'
 jsonl\t'One JSON document a line'"
+complete -c icache -n "__fish_icache_using_subcommand replay" -l server -d 'Send it all to this server in place of replaying in process' -r
+complete -c icache -n "__fish_icache_using_subcommand replay" -l timeout -d 'Deadline of a call, such as `250ms` [default: 10s]' -r
 complete -c icache -n "__fish_icache_using_subcommand replay" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always, in pipes and files too'
 never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand replay" -l separate -d 'Replay each file into an empty index of its own, and add up what came of them'
 complete -c icache -n "__fish_icache_using_subcommand replay" -l check -d 'Compare each lookup with its recorded answer or expectation; any difference ends with exit status 1'
 complete -c icache -n "__fish_icache_using_subcommand replay" -l skip-bad -d 'Pass over and count lines that cannot be used'
-complete -c icache -n "__fish_icache_using_subcommand replay" -l timings -d 'Also say how long lookups took on this machine'
+complete -c icache -n "__fish_icache_using_subcommand replay" -l timings -d 'Also say how long lookups took on this machine; a server\'s answers are timed in any case'
 complete -c icache -n "__fish_icache_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand replay" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand bench" -l in-flight -d 'Lookups in flight, all connections together: the next is asked when one is answered [default: 16]' -r
+complete -c icache -n "__fish_icache_using_subcommand bench" -l rate -d 'Lookups a second, whether earlier ones are answered or not; up to 1000000, with up to 1024 in flight' -r
+complete -c icache -n "__fish_icache_using_subcommand bench" -l connections -d 'Connections to the server' -r
+complete -c icache -n "__fish_icache_using_subcommand bench" -l duration -d 'How long to measure, 20m at most [default: 10s]' -r
+complete -c icache -n "__fish_icache_using_subcommand bench" -l requests -d 'Lookups to measure, in place of a duration' -r
+complete -c icache -n "__fish_icache_using_subcommand bench" -l warm-up -d 'How long to ask before anything counts, 20m at most; 0s is not at all' -r
+complete -c icache -n "__fish_icache_using_subcommand bench" -l against -d 'Also ask this server, in slices that take turns, and say how the two compare' -r
+complete -c icache -n "__fish_icache_using_subcommand bench" -l blocks -d 'Blocks of a chain, of 16 tokens each' -r
+complete -c icache -n "__fish_icache_using_subcommand bench" -l shared-head -d 'Part of each chain that is one of four heads, which every replica holds; from 0 to 1' -r
+complete -c icache -n "__fish_icache_using_subcommand bench" -l chains -d 'Distinct chains that are loaded, each held by 1, 2 or 4 replicas; times --blocks 4194304 at most' -r
+complete -c icache -n "__fish_icache_using_subcommand bench" -l replicas -d 'Replicas that hold them' -r
+complete -c icache -n "__fish_icache_using_subcommand bench" -l mix -d 'Weights of what is asked: chains held in full, that diverge behind the head, of which the head is held, and of which nothing is; a kind that the chains are too short for becomes the next one' -r
+complete -c icache -n "__fish_icache_using_subcommand bench" -l seed -d 'The same seed makes the same load' -r
+complete -c icache -n "__fish_icache_using_subcommand bench" -l tenant -d 'Tenant that the state is loaded under; what its replicas `bench-0`, `bench-1` and so on hold is removed' -r
+complete -c icache -n "__fish_icache_using_subcommand bench" -l model -d 'Model that the state is loaded under' -r
+complete -c icache -n "__fish_icache_using_subcommand bench" -l server -d 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090' -r
+complete -c icache -n "__fish_icache_using_subcommand bench" -l timeout -d 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]' -r
+complete -c icache -n "__fish_icache_using_subcommand bench" -l html -d 'Also write the result as a page to this file' -r -F
+complete -c icache -n "__fish_icache_using_subcommand bench" -s o -l output -d 'Form of the result; jsonl is the JSON document in one line' -r -f -a "table\t'Text for people'
+json\t'One indented JSON document'
+jsonl\t'One JSON document a line'"
+complete -c icache -n "__fish_icache_using_subcommand bench" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand bench" -l fast -d 'Ask through the stream of the FastLookup service'
+complete -c icache -n "__fish_icache_using_subcommand bench" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand bench" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_using_subcommand policy; and not __fish_seen_subcommand_from lint rules show diff simulate crd schema help" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always, in pipes and files too'
 never\t'Never'"
@@ -309,18 +342,19 @@ never\t'Never'"
 complete -c icache -n "__fish_icache_using_subcommand generate" -l check -d 'Write nothing; end with status 1 where a file is stale'
 complete -c icache -n "__fish_icache_using_subcommand generate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand generate" -s V -l version -d 'Print version'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "serve" -d 'Hold the index and answer lookups'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "replay" -d 'Replay captures in process: what was answered, why, and whether it is what was recorded'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "policy" -d 'Check, show, compare and try out policies'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "report" -d 'Report what a replica holds, and its statistics'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "event" -d 'Publish a cache event: an eviction, a clearing, a sign of life'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "completions" -d 'Print the completion script of a shell'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "man" -d 'Print the manual page, or write the pages of all commands'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "generate" -d 'Write completions/, man/ and docs/ from the definitions in the source'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay bench policy state report event completions man generate help" -f -a "serve" -d 'Hold the index and answer lookups'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay bench policy state report event completions man generate help" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay bench policy state report event completions man generate help" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay bench policy state report event completions man generate help" -f -a "replay" -d 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay bench policy state report event completions man generate help" -f -a "bench" -d 'Load a server with lookups, and measure how it answers'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay bench policy state report event completions man generate help" -f -a "policy" -d 'Check, show, compare and try out policies'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay bench policy state report event completions man generate help" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay bench policy state report event completions man generate help" -f -a "report" -d 'Report what a replica holds, and its statistics'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay bench policy state report event completions man generate help" -f -a "event" -d 'Publish a cache event: an eviction, a clearing, a sign of life'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay bench policy state report event completions man generate help" -f -a "completions" -d 'Print the completion script of a shell'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay bench policy state report event completions man generate help" -f -a "man" -d 'Print the manual page, or write the pages of all commands'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay bench policy state report event completions man generate help" -f -a "generate" -d 'Write completions/, man/ and docs/ from the definitions in the source'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay bench policy state report event completions man generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "lint" -d 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
 complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "rules" -d 'Explain a rule of `icache policy lint`; without a name, list them all'
 complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "show" -d 'Show the effective policy of each namespace: every knob with its value and where it comes from'
