@@ -234,14 +234,17 @@ fn long_run(server: &Process, extra: &[&str]) -> Child {
     let url = url(server);
     let flags = [&["--server", &url, "--duration=20m", "-o", "json"], extra, &SMALL].concat();
     let child = command(&flags).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    await_lookups(server);
+    child
+}
+
+/// Waits until a server has been asked some.
+fn await_lookups(server: &Process) {
+    let calls =
+        || metric(server, "inferencecache_lookup_route_latency_seconds_count{model=\"icache-bench\"}");
     let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        let calls =
-            metric(server, "inferencecache_lookup_route_latency_seconds_count{model=\"icache-bench\"}");
-        if calls.is_some_and(|calls| calls > 200.0) {
-            return child;
-        }
-        assert!(Instant::now() < deadline, "it asks");
+    while calls().is_none_or(|calls| calls < 200.0) {
+        assert!(Instant::now() < deadline, "the bench asks");
         std::thread::yield_now();
     }
 }
