@@ -315,7 +315,8 @@ mod tests {
         let count = |kind| workload.questions.iter().filter(|question| question.kind == kind).count();
         assert_eq!(Kind::ALL.map(count), [600, 800, 400, 200]);
         let asked: BTreeSet<_> = (0..10_000).map(|number| workload.question(number).chain.clone()).collect();
-        assert!(asked.len() > 1_500, "{} of 2,000", asked.len());
+        // Full hits are of 50 chains, and the others are all different.
+        assert!(asked.len() > 1_400, "{} of 1,450", asked.len());
     }
 
     #[test]
