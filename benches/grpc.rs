@@ -139,7 +139,7 @@ fn question(at: u64) -> Bytes {
     match at % 10 {
         0..3 => chain(suffix, HEAD, BLOCKS),
         3..7 => {
-            let kept = (HEAD + mixed(at) % (BLOCKS - HEAD)) as usize * WIDTH as usize;
+            let kept = (HEAD + 1 + mixed(at) % (BLOCKS - HEAD - 1)) as usize * WIDTH as usize;
             [&chain(suffix, HEAD, BLOCKS)[..kept], &foreign[kept..]].concat().into()
         }
         7..9 => foreign,
