@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use prost::Message as _;
 
-const PROTOS: [&str; 3] = [
+const PROTOS: [&str; 4] = [
     "inferencecache/v1alpha1/inferencecache.proto",
     "icache/v1alpha1/explain.proto",
     "icache/v1alpha1/observe.proto",
+    "icache/v1alpha1/fast_lookup.proto",
 ];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

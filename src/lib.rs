@@ -1,6 +1,7 @@
 //! Cache-aware routing of LLM inference: the fleet-wide index of which replica holds which prompt prefix, the decision
 //! that ranks them, and the tools around both.
 
+pub mod bench;
 pub mod capture;
 pub mod cmd;
 pub mod contract;

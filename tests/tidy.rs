@@ -13,6 +13,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lookup", &["decision", "hash", "index", "model", "policy"]),
     ("explanation", &["decision", "index", "lookup", "model"]),
     ("contract", &["explanation", "index", "model"]),
+    ("bench", &["model"]),
     ("capture", &["contract", "model"]),
     (
         "replay",

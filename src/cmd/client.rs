@@ -13,7 +13,7 @@ use crate::contract::wire;
 use crate::model::format_duration;
 
 /// Which server is asked.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Server")]
 pub struct ServerArgs {
     /// Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090
@@ -22,6 +22,9 @@ pub struct ServerArgs {
     /// Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]
     #[arg(long, value_name = "DURATION", value_parser = input::span)]
     timeout: Option<Duration>,
+    /// The flag that named it, for errors
+    #[arg(skip = "--server")]
+    flag: &'static str,
 }
 
 /// Environment variable that names the server.
@@ -33,7 +36,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Longest wait for a connection.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// A connected server.
+/// A connected server; a clone shares the connection.
+#[derive(Clone)]
 pub struct Client {
     channel: Channel,
     url: String,
@@ -41,12 +45,13 @@ pub struct Client {
 }
 
 type Contract = wire::inferencecache::v1alpha1::inference_cache_client::InferenceCacheClient<Channel>;
+type Fast = wire::icache::v1alpha1::fast_lookup_client::FastLookupClient<Channel>;
 type Explain = wire::icache::v1alpha1::explain_client::ExplainClient<Channel>;
 
 impl ServerArgs {
     /// The server that `server` names, or the usual one.
     pub fn of(server: Option<String>) -> Self {
-        Self { server, timeout: None }
+        Self { server, timeout: None, flag: "--server" }
     }
 
     /// Connects, runs `call` and waits for it; Ctrl-C ends the wait.
@@ -66,6 +71,23 @@ impl ServerArgs {
                 _ = tokio::signal::ctrl_c() => Err(CommandError::Interrupted),
             }
         })
+    }
+
+    /// The same for another server, which `flag` names.
+    pub fn for_other(&self, flag: &'static str, url: &str) -> Self {
+        Self { server: Some(url.to_owned()), flag, ..self.clone() }
+    }
+
+    /// Whether it is a server that can be asked at all, before anything is.
+    pub fn check(&self) -> Result<(), UsageError> {
+        self.endpoint().map(|_| ())
+    }
+
+    /// A connection of its own. Whoever waits for it looks after Ctrl-C.
+    pub async fn connect(&self) -> Result<Client, CommandError> {
+        let (endpoint, url) = self.endpoint()?;
+        let channel = endpoint.connect().await.map_err(|error| unreachable(&url, &error))?;
+        Ok(Client { channel, url, timeout: self.patience() })
     }
 
     /// Whether the command line names a server.
@@ -103,7 +125,7 @@ impl ServerArgs {
     /// The server as it was given, and by what, for errors.
     fn named(&self) -> Result<(String, String), UsageError> {
         if let Some(given) = &self.server {
-            return Ok((given.clone(), format!("`--server {given}`")));
+            return Ok((given.clone(), format!("`{} {given}`", self.flag)));
         }
         match std::env::var(VARIABLE) {
             Ok(given) => Ok((given.clone(), format!("`{given}` in the environment variable {VARIABLE}"))),
@@ -135,6 +157,16 @@ impl Client {
     /// The shared contract.
     pub fn contract(&self) -> Contract {
         Contract::new(self.channel.clone()).max_decoding_message_size(MAX_ANSWER_BYTES)
+    }
+
+    /// The stream of lookups.
+    pub fn fast(&self) -> Fast {
+        Fast::new(self.channel.clone()).max_decoding_message_size(MAX_ANSWER_BYTES)
+    }
+
+    /// Where the server is.
+    pub fn url(&self) -> &str {
+        &self.url
     }
 
     /// The explain service.

@@ -1,6 +1,7 @@
 //! The command line: one file a command, each with its arguments and what runs.
 
 mod capture;
+mod bench;
 mod check;
 mod client;
 mod completions;
@@ -69,6 +70,7 @@ enum Command {
     Capture(capture::Args),
     Replay(replay::Args),
     Simulate(Box<simulate::Args>),
+    Bench(Box<bench::Args>),
     Policy(policy::Args),
     State(state::Args),
     Report(Box<report::Args>),
@@ -91,6 +93,7 @@ impl Command {
             Self::Capture(args) => capture::run(args, printer),
             Self::Replay(args) => replay::run(args, printer),
             Self::Simulate(args) => simulate::run(args, printer),
+            Self::Bench(args) => bench::run(args, printer),
             Self::Policy(args) => policy::run(args, printer),
             Self::State(args) => state::run(args, printer),
             Self::Report(args) => report::run(args, printer),

@@ -100,8 +100,8 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
     Ok(if report.mismatched == 0 { Exit::Done } else { Exit::Negative })
 }
 
-/// Says before a long replay that its page cannot be written.
-fn check_place(path: &Path) -> Result<(), UsageError> {
+/// Says before a long run that its page cannot be written.
+pub(super) fn check_place(path: &Path) -> Result<(), UsageError> {
     let shown = path.display();
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if path.is_dir() || path.file_name().is_none() {

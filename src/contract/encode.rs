@@ -150,9 +150,7 @@ pub(super) fn encode_tier(tier: Tier) -> i32 {
 fn encode_hashes(hashes: HashList<'_>) -> Vec<Bytes> {
     match hashes {
         HashList::Wire(list) => list.to_vec(),
-        HashList::Fingerprints(list) => {
-            list.iter().map(|hash| Bytes::copy_from_slice(hash.as_bytes())).collect()
-        }
+        computed => computed.iter().map(Bytes::copy_from_slice).collect(),
     }
 }
 

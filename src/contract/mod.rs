@@ -7,6 +7,7 @@
 mod decode;
 mod encode;
 mod explain;
+mod fast;
 mod json;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ mod tests;
 pub use decode::{decode_answer, decode_event, decode_request, decode_state, decode_update};
 pub use encode::{encode_answer, encode_event, encode_request, encode_state, encode_update};
 pub use explain::{decode_explanation, encode_explanation};
+pub use fast::decode_fast_request;
 pub use json::{JsonError, from_json, json_fault, read_json, to_json};
 pub use wire::icache::v1alpha1::{ExplainRouteResponse, KeyOrder};
 pub use wire::inferencecache::v1alpha1::{

@@ -68,6 +68,14 @@ pub enum HashList<'a> {
     Wire(&'a [Bytes]),
     /// Computed here.
     Fingerprints(&'a [PrefixHash]),
+    /// One behind the other, each of `width` bytes; the last is shorter where they do not come out even. A width of 0
+    /// makes one empty hash of any bytes.
+    Flat {
+        /// All of them.
+        bytes: &'a [u8],
+        /// Bytes of each.
+        width: usize,
+    },
 }
 
 impl<'a> HashList<'a> {
@@ -79,6 +87,8 @@ impl<'a> HashList<'a> {
         match self {
             Self::Wire(list) => list.len(),
             Self::Fingerprints(list) => list.len(),
+            Self::Flat { bytes, width: 0 } => usize::from(!bytes.is_empty()),
+            Self::Flat { bytes, width } => bytes.len().div_ceil(*width),
         }
     }
 
@@ -92,6 +102,11 @@ impl<'a> HashList<'a> {
         match self {
             Self::Wire(list) => &list[at],
             Self::Fingerprints(list) => list[at].as_bytes(),
+            Self::Flat { width: 0, .. } => &[],
+            Self::Flat { bytes, width } => {
+                let start = at * width;
+                &bytes[start..bytes.len().min(start.saturating_add(*width))]
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod answer;
 mod capture;
+mod bench;
 mod diagnostics;
 mod error;
 mod explanation;
@@ -23,6 +24,7 @@ mod text;
 
 pub use answer::{AnswerJson, RankedReplicaJson, ack, answer};
 pub use capture::{CaptureProgress, Captured, captured};
+pub use bench::{BenchProgress, bench, bench_page};
 pub use diagnostics::{
     DiagnosticFormat, Linted, diagnostics, lint_rules_page, policy_error, rule, rule_listing,
 };

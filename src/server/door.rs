@@ -51,6 +51,24 @@ impl Arrival {
         arrival
     }
 
+    /// The arrival, now, of a lookup on the stream that arrived as this: in flight as long as it is kept, late when
+    /// its own `budget` or the stream's deadline has passed.
+    pub(super) fn of_message(&self, in_flight: &Arc<AtomicU64>, budget: Option<Duration>) -> Self {
+        let (ticket, count) = Ticket::enter(in_flight);
+        let left = [budget, self.time_left()];
+        Self {
+            at: Instant::now(),
+            deadline: left.into_iter().flatten().min(),
+            in_flight: count,
+            ticket: Some(Arc::new(ticket)),
+        }
+    }
+
+    /// Time until the caller's deadline, where there is one.
+    pub(super) fn time_left(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_sub(self.elapsed()))
+    }
+
     /// Time since the arrival.
     pub(super) fn elapsed(&self) -> Duration {
         self.at.elapsed()

@@ -17,7 +17,7 @@ use crate::contract::{decode_request, encode_answer, encode_state};
 use crate::decision::{Decision, GateId, Reason};
 use crate::explanation::answer;
 use crate::lookup::Call;
-use crate::model::{Eviction, PROBE_TENANT};
+use crate::model::{Eviction, LookupRequest, PROBE_TENANT};
 
 /// RenderTemplate's code for a template that was rendered, and where no templates are loaded.
 const RENDER_OK: &str = "OK";
@@ -56,7 +56,7 @@ impl InferenceCache for Cache {
     ) -> Result<Response<wire::LookupRouteResponse>, Status> {
         let arrival = Arrival::of(&request);
         let message = request.into_inner();
-        if is_small(&message) {
+        if is_small(message.block_hashes.len(), message.token_ids.len()) {
             let mut record = metrics::LookupRecord::new(&self.core.metrics, &message.model_id, &arrival);
             let (decision, response) = look_up(&self.core, &message, &arrival);
             record.decide(&decision);
@@ -129,8 +129,8 @@ impl InferenceCache for Cache {
 }
 
 /// Whether a lookup is answered on the spot: a larger one would hold up the calls that wait for the same thread.
-fn is_small(message: &wire::LookupRouteRequest) -> bool {
-    message.block_hashes.len() <= MAX_INLINE_BLOCKS && message.token_ids.len() <= MAX_INLINE_TOKENS
+pub(super) fn is_small(blocks: usize, tokens: usize) -> bool {
+    blocks <= MAX_INLINE_BLOCKS && tokens <= MAX_INLINE_TOKENS
 }
 
 fn look_up(
@@ -138,23 +138,32 @@ fn look_up(
     message: &wire::LookupRouteRequest,
     arrival: &Arrival,
 ) -> (Decision, wire::LookupRouteResponse) {
-    let lookup = decode_request(message);
+    decide(core, &decode_request(message), arrival, || message.clone())
+}
+
+/// Answers a lookup of any door, in its turn among what observers are told. `message` is what they are told was asked.
+pub(super) fn decide(
+    core: &Core,
+    lookup: &LookupRequest<'_>,
+    arrival: &Arrival,
+    message: impl Fn() -> wire::LookupRouteRequest,
+) -> (Decision, wire::LookupRouteResponse) {
     let mut turn = core.order.look_up();
     let call = Call { now: turn.now(), ..arrival.call() };
     let decision =
         if turn.owes() && core.router.policies().policy_of(lookup.tenant).eviction.value == Eviction::Lfu {
-            let decision = core.router.peek(&lookup, call);
-            if decision.reason == Reason::PrefixMatch && !turn.owe(message) {
-                core.router.route(&lookup, Call::at(call.now));
+            let decision = core.router.peek(lookup, call);
+            if decision.reason == Reason::PrefixMatch && !turn.owe(&message()) {
+                core.router.route(lookup, Call::at(call.now));
             }
             decision
         } else {
-            core.router.route(&lookup, call)
+            core.router.route(lookup, call)
         };
-    let response = encode_answer(answer(&decision, &lookup, micros(arrival.elapsed())));
+    let response = encode_answer(answer(&decision, lookup, micros(arrival.elapsed())));
     let is_left_out = decision.decided_by == GateId::LoadShed || lookup.tenant == PROBE_TENANT;
     turn.record(|| {
-        let (request, answer) = (Some(message.clone()), Some(response.clone()));
+        let (request, answer) = (Some(message()), Some(response.clone()));
         (!is_left_out).then_some(Body::Lookup(ObservedLookup { request, answer }))
     });
     drop(turn);

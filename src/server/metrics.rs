@@ -77,9 +77,9 @@ metrics! {
     IndexSilentReplicas "index_silent_replicas" Gauge ["model"],
         "of these, the replicas not heard of for longer than --replica-timeout, or than 30 s where that is off";
     LookupRouteCalls "lookup_route_calls_total" Counter ["model", "reason_code", "hint_used"],
-        "LookupRoute calls; hint_used is true where the answer names replicas";
+        "LookupRoute calls and lookups of FastLookup streams; hint_used is true where the answer names replicas";
     LookupRouteLatency "lookup_route_latency_seconds" Histogram ["model"],
-        "time from the arrival of a LookupRoute call to its answer";
+        "time from the arrival of a LookupRoute call, or of a request of a FastLookup stream, to its answer";
     Shed "shed_total" Counter [],
         "lookups answered NO_HINT because too many were in flight";
     OverLimit "over_limit_total" Counter [],

@@ -7,6 +7,7 @@ mod aside;
 mod door;
 mod drops;
 mod explain;
+mod fast;
 mod feeds;
 mod grpc;
 mod health;
@@ -46,6 +47,7 @@ use self::policies::Policies;
 use crate::contract::wire::DESCRIPTORS;
 use crate::contract::wire::icache::v1alpha1::explain_server::ExplainServer;
 use crate::contract::wire::icache::v1alpha1::observe_server::ObserveServer;
+use crate::contract::wire::icache::v1alpha1::fast_lookup_server::FastLookupServer;
 use crate::contract::wire::inferencecache::v1alpha1::inference_cache_server::InferenceCacheServer;
 use crate::lookup::Router;
 use crate::policy::{LoadedFiles, PolicyWatch, watch_policies};
@@ -257,6 +259,9 @@ fn grpc_services(
     let observe = ObserveServer::new(observe::ObserveService::new(Arc::clone(core)))
         .max_decoding_message_size(config.max_message_bytes)
         .accept_compressed(CompressionEncoding::Gzip);
+    let fast = FastLookupServer::new(fast::Fast::new(Arc::clone(core)))
+        .max_decoding_message_size(config.max_message_bytes)
+        .accept_compressed(CompressionEncoding::Gzip);
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(DESCRIPTORS)
@@ -267,6 +272,7 @@ fn grpc_services(
         .add_service(Door::new(cache, Arc::clone(&core.in_flight), config.message_wait))
         .add_service(Door::new(explain, Arc::clone(&core.in_flight), config.message_wait))
         .add_service(Door::new(observe, Arc::clone(&core.in_flight), config.message_wait))
+        .add_service(Door::new(fast, Arc::clone(&core.in_flight), config.message_wait))
         .add_service(HealthServer::new(health::HealthService::new(core.phase.clone())))
         .add_service(reflection().build_v1()?)
         .add_service(reflection().build_v1alpha()?))

@@ -15,6 +15,8 @@ from grpc_reflection.v1alpha.proto_reflection_descriptor_database import (
     ProtoReflectionDescriptorDatabase,
 )
 from icache.v1alpha1 import explain_pb2, explain_pb2_grpc
+from icache.v1alpha1 import fast_lookup_pb2 as fast_pb
+from icache.v1alpha1 import fast_lookup_pb2_grpc as fast_pb_grpc
 from inferencecache.v1alpha1 import inferencecache_pb2 as pb
 from inferencecache.v1alpha1 import inferencecache_pb2_grpc as pb_grpc
 
@@ -65,6 +67,27 @@ def lookup(cache):
     unknown = ask(**chain(1))
     unknown.tenant_id = "team-aa"
     equal(cache.LookupRoute(unknown, timeout=WAIT_S).reason_code, "UNKNOWN_TENANT")
+
+
+def fast_lookup(stub, cache):
+    """A stream of lookups: each has one answer, and it is that of LookupRoute."""
+    fields = {**KEYS, "hash_scheme": "vllm", "hash_width": len(BLOCKS[0])}
+    whole = b"".join(BLOCKS)
+    requests = [
+        fast_pb.FastLookupRequest(**fields, id=1, block_hashes=whole, block_tokens=64),
+        fast_pb.FastLookupRequest(
+            **fields, id=2, block_hashes=whole, block_token_counts=[64, 64, 64]
+        ),
+        fast_pb.FastLookupRequest(**fields, id=3, block_hashes=whole[:-1], block_tokens=64),
+        fast_pb.FastLookupRequest(id=4),
+    ]
+    answers = {answer.id: answer.answer for answer in stub.Lookup(iter(requests), timeout=WAIT_S)}
+    codes = {id: answer.reason_code for id, answer in answers.items()}
+    equal(codes, {1: "PREFIX_MATCH", 2: "PREFIX_MATCH", 3: "NO_HINT", 4: "NO_HINT"})
+    unary = cache.LookupRoute(ask(**chain(3)), timeout=WAIT_S)
+    for id in [1, 2]:
+        held = [(score.replica_id, score.matched_tokens) for score in answers[id].replica_scores]
+        equal(held, [(score.replica_id, score.matched_tokens) for score in unary.replica_scores])
 
 
 def explain(explainer):
@@ -136,6 +159,7 @@ def health(channel):
 SERVICES = [
     "grpc.health.v1.Health",
     "icache.v1alpha1.Explain",
+    "icache.v1alpha1.FastLookup",
     "inferencecache.v1alpha1.InferenceCache",
 ]
 
@@ -167,6 +191,7 @@ def main():
         report(cache)
         state(cache, 3, ["r1"])
         lookup(cache)
+        fast_lookup(fast_pb_grpc.FastLookupStub(channel), cache)
         explain(explain_pb2_grpc.ExplainStub(channel))
         events(cache)
         without_state(cache)

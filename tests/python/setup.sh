@@ -9,7 +9,7 @@ set -eu
 tests=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$tests/../.." && pwd)
 folder=${1:-$root/target/python-client}
-protos="inferencecache/v1alpha1/inferencecache.proto icache/v1alpha1/explain.proto"
+protos="inferencecache/v1alpha1/inferencecache.proto icache/v1alpha1/explain.proto icache/v1alpha1/fast_lookup.proto"
 
 fail() {
     echo "tests/python/setup.sh: $1" >&2
