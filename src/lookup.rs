@@ -1,5 +1,7 @@
 //! The one join of policy, decision and index: every lookup of every door, replay and offline command runs through it.
 
+mod drains;
+
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -14,6 +16,8 @@ use crate::model::{
     Timestamp, duration_ns,
 };
 use crate::policy::{PolicySet, PolicyStore};
+
+pub use drains::{DRAIN_NS, Drained, Drains, MAX_DRAINED, TooManyDrained};
 
 /// What a router is made of.
 #[derive(Clone, Debug)]
@@ -37,6 +41,7 @@ pub struct Router {
     ranker: Arc<RankerKnobs>,
     limits: Limits,
     max_in_flight: Sourced<u64>,
+    drains: Drains,
 }
 
 /// How a lookup came in.
@@ -50,12 +55,15 @@ pub struct Call {
     pub in_flight: u64,
     /// Runs since arrival.
     pub watch: Stopwatch,
+    /// Whether the caller may know of all tenants. One who may not is told of an unknown tenant what an empty index would
+    /// tell: the difference would say that others are there.
+    pub sees_all: bool,
 }
 
 impl Call {
     /// A lookup on a virtual clock: no deadline, no load, no time passes.
     pub fn at(now: Timestamp) -> Self {
-        Self { now, deadline_ns: None, in_flight: 1, watch: Stopwatch::Still }
+        Self { now, deadline_ns: None, in_flight: 1, watch: Stopwatch::Still, sees_all: true }
     }
 }
 
@@ -102,7 +110,13 @@ impl Router {
             ranker: Arc::new(config.ranker),
             limits: config.index.limits,
             max_in_flight: config.max_in_flight,
+            drains: Drains::default(),
         }
+    }
+
+    /// The replicas that get no hints since they are about to go.
+    pub fn drains(&self) -> &Drains {
+        &self.drains
     }
 
     /// The index: updates, events and sweeps go to it directly.
@@ -177,7 +191,14 @@ impl Router {
             in_flight: call.in_flight,
         };
         let plan = plan(request, settings, &Tokens, arrival);
-        let evidence = plan.query().map(|query| self.index.read(&query));
+        let evidence = plan.query().map(|query| {
+            let mut evidence = self.index.read(&query);
+            evidence.index_is_empty |= !call.sees_all && !evidence.tenant_is_known;
+            if let Some(drained) = self.drains.among(&evidence.roster, call.now) {
+                evidence.drained = drained;
+            }
+            evidence
+        });
         let concluded = plan.conclude(evidence);
         let (decision, input) = concluded.deliver(call.watch.elapsed_ns());
         if credits && decision.reason == Reason::PrefixMatch {

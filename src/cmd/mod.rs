@@ -59,7 +59,8 @@ Exit status: 0 done, 1 negative answer, 2 usage, 3 server unreachable or answere
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Serve(Box<serve::Args>),
+    /// Hold the index and answer lookups
+    Serve(Box<serve::Given>),
     Lookup(Box<lookup::Args>),
     Explain(explain::Args),
     Replay(replay::Args),
@@ -78,7 +79,7 @@ type Outcome = Result<Exit, CommandError>;
 impl Command {
     fn run(&self, printer: &mut Printer) -> Outcome {
         match self {
-            Self::Serve(args) => serve::run(args),
+            Self::Serve(given) => serve::run(given, printer),
             Self::Lookup(args) => lookup::run(args, printer),
             Self::Explain(args) => explain::run(args, printer),
             Self::Replay(args) => replay::run(args, printer),

@@ -16,6 +16,7 @@ mod naming;
 mod order;
 mod read;
 mod report;
+mod snapshot;
 mod state;
 mod sweep;
 mod twins;
@@ -27,6 +28,7 @@ pub use apply::Applied;
 pub use events::EventApplied;
 pub use ingest::DropCause;
 pub use report::{CacheState, DomainFacts, IndexGauges, ReplicaState};
+pub use snapshot::{ReplicaRow, RowStats, Snapshot, TenantRow};
 pub use sweep::Swept;
 
 use self::state::State;

@@ -9,6 +9,7 @@ mod error;
 mod explanation;
 mod markdown;
 mod policy;
+mod config;
 mod printer;
 mod registry;
 mod replay;
@@ -18,6 +19,7 @@ mod table;
 mod text;
 
 pub use answer::{AnswerJson, RankedReplicaJson, ack, answer};
+pub use config::config;
 pub use diagnostics::{
     DiagnosticFormat, Linted, diagnostics, lint_rules_page, policy_error, rule, rule_listing,
 };

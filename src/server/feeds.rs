@@ -12,7 +12,9 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Status;
 
-use super::metrics::{METRICS, MetricInfo};
+use super::access::Caller;
+use super::metrics::{METRICS, Metric, MetricInfo, Sample};
+use super::series::OTHER;
 use super::{Core, Phase, draining};
 use crate::contract::decode_event;
 use crate::contract::wire::inferencecache::v1alpha1 as wire;
@@ -48,11 +50,12 @@ impl Feeds {
         }
     }
 
-    /// The events that `wanted` asks for, from now until the server drains. No event has an id of more than `id_bytes`.
+    /// The events that `wanted` asks for and `caller` may see, from now until the server drains. No event has an id of more than `id_bytes`.
     pub(super) fn events(
         &self,
         wanted: &wire::StreamEventsRequest,
         id_bytes: usize,
+        caller: Caller,
     ) -> Feed<wire::CacheEvent> {
         let wanted = Wanted::new(wanted, id_bytes);
         let mut events = self.events.subscribe();
@@ -66,7 +69,7 @@ impl Feeds {
                     () = draining(phase.clone()) => return,
                 };
                 match event {
-                    Ok(event) if wanted.takes(&event) => {
+                    Ok(event) if wanted.takes(&event) && caller.sees(&event.tenant_id) => {
                         if !deliver(&sender, wire::CacheEvent::clone(&event), &phase).await {
                             return;
                         }
@@ -135,8 +138,25 @@ fn known_metrics(asked: &[String]) -> Option<Vec<&'static str>> {
     (!asked.is_empty()).then(|| METRICS.iter().filter(is_asked).map(|info| info.name).collect())
 }
 
-/// All samples of the metrics that `wanted` names, now and every few seconds until the server drains.
-pub(super) fn metrics(core: &Arc<Core>, wanted: &wire::StreamMetricsRequest) -> Feed<wire::Metric> {
+/// Metrics that say nothing of anybody's state.
+const OPEN_METRICS: [Metric; 2] = [Metric::ServerUp, Metric::BuildInfo];
+
+/// Whether a caller may see a sample: one that may not name every tenant sees those of its own, since the others count
+/// what all tenants do.
+fn may_see(caller: &Caller, sample: &Sample) -> bool {
+    if caller.sees_all() || OPEN_METRICS.iter().any(|metric| metric.info().name == sample.name) {
+        return true;
+    }
+    let tenant = sample.labels.iter().find(|(name, _)| name == "tenant_id");
+    tenant.is_some_and(|(_, tenant)| tenant != OTHER && caller.sees(tenant))
+}
+
+/// All samples of the metrics that `wanted` names and `caller` may see, now and every few seconds until the server drains.
+pub(super) fn metrics(
+    core: &Arc<Core>,
+    wanted: &wire::StreamMetricsRequest,
+    caller: Caller,
+) -> Feed<wire::Metric> {
     let core = Arc::clone(core);
     let wanted = known_metrics(&wanted.names);
     let (sender, receiver) = mpsc::channel(1);
@@ -150,6 +170,9 @@ pub(super) fn metrics(core: &Arc<Core>, wanted: &wire::StreamMetricsRequest) -> 
             }
             let timestamp_us = Timestamp::now().as_us();
             for sample in core.metrics.samples(&core.router.index().gauges(), wanted.as_deref()) {
+                if !may_see(&caller, &sample) {
+                    continue;
+                }
                 let metric = wire::Metric {
                     name: sample.name,
                     r#type: sample.kind.to_owned(),

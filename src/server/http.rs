@@ -10,6 +10,7 @@ use axum::routing::get;
 use tokio::net::TcpListener;
 
 use super::{Core, Phase};
+use crate::model::Timestamp;
 
 /// Serves until `stopped`.
 pub(super) async fn serve(
@@ -33,6 +34,7 @@ async fn readyz(State(core): State<Arc<Core>>) -> (StatusCode, &'static str) {
 }
 
 async fn metrics(State(core): State<Arc<Core>>) -> impl IntoResponse {
+    core.metrics.observe_drained(core.router.drains().all(Timestamp::now()).len());
     let page = core.metrics.render(&core.router.index().gauges());
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], page)
 }
