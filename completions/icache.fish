@@ -34,6 +34,7 @@ complete -c icache -n "__fish_icache_needs_command" -f -a "lookup" -d 'Ask which
 complete -c icache -n "__fish_icache_needs_command" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
 complete -c icache -n "__fish_icache_needs_command" -f -a "replay" -d 'Replay captures in process: what was answered, why, and whether it is what was recorded'
 complete -c icache -n "__fish_icache_needs_command" -f -a "policy" -d 'Check, show, compare and try out policies'
+complete -c icache -n "__fish_icache_needs_command" -f -a "drain" -d 'Stop hints to a replica that is about to go'
 complete -c icache -n "__fish_icache_needs_command" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
 complete -c icache -n "__fish_icache_needs_command" -f -a "report" -d 'Report what a replica holds, and its statistics'
 complete -c icache -n "__fish_icache_needs_command" -f -a "event" -d 'Publish a cache event: an eviction, a clearing, a sign of life'
@@ -41,32 +42,45 @@ complete -c icache -n "__fish_icache_needs_command" -f -a "completions" -d 'Prin
 complete -c icache -n "__fish_icache_needs_command" -f -a "man" -d 'Print the manual page, or write the pages of all commands'
 complete -c icache -n "__fish_icache_needs_command" -f -a "generate" -d 'Write completions/, man/ and docs/ from the definitions in the source'
 complete -c icache -n "__fish_icache_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c icache -n "__fish_icache_using_subcommand serve" -l config -d 'TOML file of settings; its keys are the flags below without their dashes' -r -F
+complete -c icache -n "__fish_icache_using_subcommand serve" -s o -l output -d 'Form of --print-config; table is TOML' -r -f -a "table\t'Text for people'
+json\t'One indented JSON document'
+jsonl\t'One JSON document a line'"
 complete -c icache -n "__fish_icache_using_subcommand serve" -l grpc-addr -d 'Address of the gRPC services; port 0 takes a free one' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l http-addr -d 'Address of /healthz, /readyz and /metrics; port 0 takes a free one' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l admin-addr -d 'Address of /policy, where controllers read and push policies; port 0 takes a free one' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l http-addr -d 'Address of /healthz, /readyz and /metrics, always in plaintext; port 0 takes a free one' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l admin-addr -d 'Address of /policy, /snapshot, /probe, /drain and /config, for operators and controllers; port 0 takes a free one' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l ready-file -d 'Write the bound addresses as JSON to this file once ready' -r -F
 complete -c icache -n "__fish_icache_using_subcommand serve" -l preload -d 'Start with what this capture holds, as if its last record were of now; for trying things out' -r -F
 complete -c icache -n "__fish_icache_using_subcommand serve" -l drain-timeout -d 'Time that calls in flight have to finish when the server stops' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l tls-cert -d 'PEM file of the certificate, with those between it and its authority; gRPC and the admin port then speak TLS. Read again when it changes' -r -F
+complete -c icache -n "__fish_icache_using_subcommand serve" -l tls-key -d 'PEM file of the certificate\'s private key' -r -F
+complete -c icache -n "__fish_icache_using_subcommand serve" -l tls-client-ca -d 'PEM file of authorities; clients of gRPC and of the admin port must present a certificate of one of them' -r -F
+complete -c icache -n "__fish_icache_using_subcommand serve" -l admin-token-file -d 'File of tokens for the admin port, one a line; read again when it changes' -r -F
+complete -c icache -n "__fish_icache_using_subcommand serve" -l auth-file -d 'TOML file of the callers that gRPC admits: tokens or certificates, roles and tenants; read again when it changes' -r -F
+complete -c icache -n "__fish_icache_using_subcommand serve" -l insecure-plaintext -d 'Let --grpc-addr be reachable from other machines without TLS' -r -f -a "true\t''
+false\t''"
+complete -c icache -n "__fish_icache_using_subcommand serve" -l insecure-disable-auth -d 'Let --admin-addr be reachable from other machines without a token' -r -f -a "true\t''
+false\t''"
 complete -c icache -n "__fish_icache_using_subcommand serve" -l policy -d 'File or folder of CachePolicies and CacheTenants (.yaml, .yml, .json); watched, and reloaded whole; repeatable' -r -F
 complete -c icache -n "__fish_icache_using_subcommand serve" -l namespace -d 'Namespace of objects that name none' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l max-entries -d 'Replica entries of the index; over it the oldest or least used go [default: 1000000]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l max-memory -d 'Memory of the index; over it the oldest or least used go [default: no bound]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-entries -d 'Replica entries of the index; over it the oldest or least used go' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-memory -d 'Memory of the index; over it the oldest or least used go; without it there is no bound' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l sweep-interval -d 'Time between two sweeps of what has reached its time to live' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l default-ttl -d 'How long an entry lives after its last report, where the policy does not say [default: 30m]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l block-size -d 'Tokens in a block, where the server builds the chain from token ids [default: 16]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l replica-timeout -d 'A replica not heard of for longer gets no hints [default: 0, 0 switches it off]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l pressure-weight -d 'How much a replica\'s pressure lowers its score [default: 1, 0 switches it off]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l slo-tight-ttft-ms -d 'Requests with a lower TTFT target favour fresh holders, in milliseconds [default: 200, 0 switches it off]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l slo-tight-bias -d 'How much they do [default: 1, 0 switches it off]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-max-age -d 'Oldest statistics that make a replica warm [default: 5m, 0 switches it off]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-min-hit-rate -d 'Lowest hit rate of a warm replica [default: 0.1]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l max-in-flight -d 'Lookups in flight above which further ones are shed [default: 4096, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l default-ttl -d 'How long an entry lives after its last report, where the policy does not say' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l block-size -d 'Tokens in a block, where the server builds the chain from token ids' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l replica-timeout -d 'A replica not heard of for longer gets no hints; 0 switches it off' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l pressure-weight -d 'How much a replica\'s pressure lowers its score; 0 switches it off' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l slo-tight-ttft-ms -d 'Requests with a lower TTFT target favour fresh holders, in milliseconds; 0 switches it off' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l slo-tight-bias -d 'How much they do; 0 switches it off' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-max-age -d 'Oldest statistics that make a replica warm; 0 switches it off' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-min-hit-rate -d 'Lowest hit rate of a warm replica' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-in-flight -d 'Lookups in flight above which further ones are shed; 0 switches it off' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-message-size -d 'Size of one message; a larger one is answered RESOURCE_EXHAUSTED' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l max-blocks -d 'Blocks in one request or update; a request over it is answered NO_HINT, and of an update the entries beyond are dropped [default: 131072]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l max-hash-bytes -d 'Bytes of one hash; a request over it is answered NO_HINT, a prefix entry or event is dropped [default: 64]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l max-id-bytes -d 'Bytes of a replica, tenant, model, hash scheme or adapter id; a request over it is answered NO_HINT, an update or event is dropped [default: 512]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l max-replicas -d 'Replicas of one tenant and model; what further ones report is dropped [default: 16384]' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l max-replica-records -d 'Replicas of all tenants and models, those without entries included; what further ones report is dropped [default: 65536]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-blocks -d 'Blocks in one request or update; a request over it is answered NO_HINT, and of an update the entries beyond are dropped' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-hash-bytes -d 'Bytes of one hash; a request over it is answered NO_HINT, a prefix entry or event is dropped' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-id-bytes -d 'Bytes of a replica, tenant, model, hash scheme or adapter id; a request over it is answered NO_HINT, an update or event is dropped' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-replicas -d 'Replicas of one tenant and model; what further ones report is dropped' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-replica-records -d 'Replicas of all tenants and models, those without entries included; what further ones report is dropped' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-streams -d 'Concurrent streams of one connection' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l metrics-max-series -d 'Model and tenant names that label metrics; further ones are labelled `other`' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l log-format -d 'Form of the log [default: text on a terminal, else json]' -r -f -a "json\t'One JSON object a line'
@@ -75,8 +89,7 @@ complete -c icache -n "__fish_icache_using_subcommand serve" -l log-level -d 'Le
 complete -c icache -n "__fish_icache_using_subcommand serve" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always, in pipes and files too'
 never\t'Never'"
-complete -c icache -n "__fish_icache_using_subcommand serve" -l insecure-plaintext -d 'Let --grpc-addr be reachable from other machines without TLS'
-complete -c icache -n "__fish_icache_using_subcommand serve" -l insecure-disable-auth -d 'Let --admin-addr be reachable from other machines without a token'
+complete -c icache -n "__fish_icache_using_subcommand serve" -l print-config -d 'Print the effective configuration with the source of each value, as a file for `--config`, and serve nothing'
 complete -c icache -n "__fish_icache_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand serve" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l tenant -d 'Tenant that the prefix belongs to (tenant_id)' -r
@@ -96,6 +109,11 @@ complete -c icache -n "__fish_icache_using_subcommand lookup" -l ttft-ms -d 'Tar
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l request -d 'File with a LookupRouteRequest in proto3 JSON, instead of the flags above; `-` is standard input' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l server -d 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l timeout -d 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l ca -d 'PEM file of the authorities that an https:// server is trusted by; without it those of the system (env ICACHE_CA)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l cert -d 'PEM file of a certificate to present to an https:// server (env ICACHE_CERT)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l key -d 'PEM file of the private key of --cert (env ICACHE_KEY)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l token -d 'Token to show; other users of this machine can see it, so a file or the environment is better (env ICACHE_TOKEN)' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l token-file -d 'File that holds the token to show (env ICACHE_TOKEN_FILE)' -r -F
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l capture -d 'Replay this capture in process and look up at its last instant, without a server; `-` is standard input' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l policy -d 'Policies to look up under, in place of the captured ones: a YAML or JSON file, or a folder of them' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l expect -d 'End with status 1 unless the answer has one of these reason codes' -r
@@ -173,6 +191,11 @@ never\t'Never'"
 complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from rules" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from rules" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from show" -l admin-url -d 'Ask a running server for what is in force, at its admin port' -r
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from show" -l ca -d 'PEM file of the authorities that an https:// server is trusted by; without it those of the system (env ICACHE_CA)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from show" -l cert -d 'PEM file of a certificate to present to an https:// server (env ICACHE_CERT)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from show" -l key -d 'PEM file of the private key of --cert (env ICACHE_KEY)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from show" -l token -d 'Token to show; other users of this machine can see it, so a file or the environment is better (env ICACHE_TOKEN)' -r
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from show" -l token-file -d 'File that holds the token to show (env ICACHE_TOKEN_FILE)' -r -F
 complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from show" -l namespace -d 'Namespace of objects that name none' -r
 complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from show" -l default-ttl -d '`--default-ttl` of the server that they are for' -r
 complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from show" -l tenant -d 'Show this tenant alone, with the defaults where it has no policy' -r
@@ -186,6 +209,11 @@ complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_su
 complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from show" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from diff" -l namespace -d 'Namespace of objects that name none' -r
 complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from diff" -l default-ttl -d '`--default-ttl` of the server that they are for' -r
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from diff" -l ca -d 'PEM file of the authorities that an https:// server is trusted by; without it those of the system (env ICACHE_CA)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from diff" -l cert -d 'PEM file of a certificate to present to an https:// server (env ICACHE_CERT)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from diff" -l key -d 'PEM file of the private key of --cert (env ICACHE_KEY)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from diff" -l token -d 'Token to show; other users of this machine can see it, so a file or the environment is better (env ICACHE_TOKEN)' -r
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from diff" -l token-file -d 'File that holds the token to show (env ICACHE_TOKEN_FILE)' -r -F
 complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from diff" -s o -l output -d 'Form of the result; jsonl is the JSON document in one line' -r -f -a "table\t'Text for people'
 json\t'One indented JSON document'
 jsonl\t'One JSON document a line'"
@@ -223,10 +251,31 @@ complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_su
 complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from help" -f -a "crd" -d 'Print the CustomResourceDefinitions of CachePolicy and CacheTenant, for `kubectl apply`'
 complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from help" -f -a "schema" -d 'Print the JSON Schema (2020-12) of CachePolicy and CacheTenant, for editors'
 complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c icache -n "__fish_icache_using_subcommand drain" -l admin-url -d 'Admin port of the server; without it that of the environment variable ICACHE_ADMIN_URL, else http://127.0.0.1:8081' -r
+complete -c icache -n "__fish_icache_using_subcommand drain" -l ca -d 'PEM file of the authorities that an https:// server is trusted by; without it those of the system (env ICACHE_CA)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand drain" -l cert -d 'PEM file of a certificate to present to an https:// server (env ICACHE_CERT)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand drain" -l key -d 'PEM file of the private key of --cert (env ICACHE_KEY)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand drain" -l token -d 'Token to show; other users of this machine can see it, so a file or the environment is better (env ICACHE_TOKEN)' -r
+complete -c icache -n "__fish_icache_using_subcommand drain" -l token-file -d 'File that holds the token to show (env ICACHE_TOKEN_FILE)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand drain" -s o -l output -d 'Form of the result; jsonl is the JSON document in one line' -r -f -a "table\t'Text for people'
+json\t'One indented JSON document'
+jsonl\t'One JSON document a line'"
+complete -c icache -n "__fish_icache_using_subcommand drain" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand drain" -l undo -d 'Let it have hints again'
+complete -c icache -n "__fish_icache_using_subcommand drain" -l show -d 'Change nothing, and say whether it is drained'
+complete -c icache -n "__fish_icache_using_subcommand drain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand drain" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_using_subcommand state" -l tenant -d 'Only this tenant; without it, all' -r
 complete -c icache -n "__fish_icache_using_subcommand state" -l model -d 'Only this model; without it, all' -r
 complete -c icache -n "__fish_icache_using_subcommand state" -l server -d 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090' -r
 complete -c icache -n "__fish_icache_using_subcommand state" -l timeout -d 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]' -r
+complete -c icache -n "__fish_icache_using_subcommand state" -l ca -d 'PEM file of the authorities that an https:// server is trusted by; without it those of the system (env ICACHE_CA)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand state" -l cert -d 'PEM file of a certificate to present to an https:// server (env ICACHE_CERT)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand state" -l key -d 'PEM file of the private key of --cert (env ICACHE_KEY)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand state" -l token -d 'Token to show; other users of this machine can see it, so a file or the environment is better (env ICACHE_TOKEN)' -r
+complete -c icache -n "__fish_icache_using_subcommand state" -l token-file -d 'File that holds the token to show (env ICACHE_TOKEN_FILE)' -r -F
 complete -c icache -n "__fish_icache_using_subcommand state" -s o -l output -d 'Form of the result; jsonl is one replica a line' -r -f -a "table\t'Text for people'
 json\t'One indented JSON document'
 jsonl\t'One JSON document a line'"
@@ -262,6 +311,11 @@ complete -c icache -n "__fish_icache_using_subcommand report" -l client-version 
 complete -c icache -n "__fish_icache_using_subcommand report" -l update -d 'File with one or more CacheStateUpdate messages in proto3 JSON, sent as they are read; `-` is standard input' -r
 complete -c icache -n "__fish_icache_using_subcommand report" -l server -d 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090' -r
 complete -c icache -n "__fish_icache_using_subcommand report" -l timeout -d 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l ca -d 'PEM file of the authorities that an https:// server is trusted by; without it those of the system (env ICACHE_CA)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand report" -l cert -d 'PEM file of a certificate to present to an https:// server (env ICACHE_CERT)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand report" -l key -d 'PEM file of the private key of --cert (env ICACHE_KEY)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand report" -l token -d 'Token to show; other users of this machine can see it, so a file or the environment is better (env ICACHE_TOKEN)' -r
+complete -c icache -n "__fish_icache_using_subcommand report" -l token-file -d 'File that holds the token to show (env ICACHE_TOKEN_FILE)' -r -F
 complete -c icache -n "__fish_icache_using_subcommand report" -s o -l output -d 'Form of the acknowledgement' -r -f -a "table\t'Text for people'
 json\t'One indented JSON document'
 jsonl\t'One JSON document a line'"
@@ -283,6 +337,11 @@ complete -c icache -n "__fish_icache_using_subcommand event" -l timestamp-us -d 
 complete -c icache -n "__fish_icache_using_subcommand event" -l event -d 'File with one or more CacheEvent messages in proto3 JSON, instead of the flags above; `-` is standard input' -r
 complete -c icache -n "__fish_icache_using_subcommand event" -l server -d 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090' -r
 complete -c icache -n "__fish_icache_using_subcommand event" -l timeout -d 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]' -r
+complete -c icache -n "__fish_icache_using_subcommand event" -l ca -d 'PEM file of the authorities that an https:// server is trusted by; without it those of the system (env ICACHE_CA)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand event" -l cert -d 'PEM file of a certificate to present to an https:// server (env ICACHE_CERT)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand event" -l key -d 'PEM file of the private key of --cert (env ICACHE_KEY)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand event" -l token -d 'Token to show; other users of this machine can see it, so a file or the environment is better (env ICACHE_TOKEN)' -r
+complete -c icache -n "__fish_icache_using_subcommand event" -l token-file -d 'File that holds the token to show (env ICACHE_TOKEN_FILE)' -r -F
 complete -c icache -n "__fish_icache_using_subcommand event" -s o -l output -d 'Form of the acknowledgement' -r -f -a "table\t'Text for people'
 json\t'One indented JSON document'
 jsonl\t'One JSON document a line'"
@@ -309,18 +368,19 @@ never\t'Never'"
 complete -c icache -n "__fish_icache_using_subcommand generate" -l check -d 'Write nothing; end with status 1 where a file is stale'
 complete -c icache -n "__fish_icache_using_subcommand generate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand generate" -s V -l version -d 'Print version'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "serve" -d 'Hold the index and answer lookups'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "replay" -d 'Replay captures in process: what was answered, why, and whether it is what was recorded'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "policy" -d 'Check, show, compare and try out policies'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "report" -d 'Report what a replica holds, and its statistics'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "event" -d 'Publish a cache event: an eviction, a clearing, a sign of life'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "completions" -d 'Print the completion script of a shell'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "man" -d 'Print the manual page, or write the pages of all commands'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "generate" -d 'Write completions/, man/ and docs/ from the definitions in the source'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy drain state report event completions man generate help" -f -a "serve" -d 'Hold the index and answer lookups'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy drain state report event completions man generate help" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy drain state report event completions man generate help" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy drain state report event completions man generate help" -f -a "replay" -d 'Replay captures in process: what was answered, why, and whether it is what was recorded'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy drain state report event completions man generate help" -f -a "policy" -d 'Check, show, compare and try out policies'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy drain state report event completions man generate help" -f -a "drain" -d 'Stop hints to a replica that is about to go'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy drain state report event completions man generate help" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy drain state report event completions man generate help" -f -a "report" -d 'Report what a replica holds, and its statistics'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy drain state report event completions man generate help" -f -a "event" -d 'Publish a cache event: an eviction, a clearing, a sign of life'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy drain state report event completions man generate help" -f -a "completions" -d 'Print the completion script of a shell'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy drain state report event completions man generate help" -f -a "man" -d 'Print the manual page, or write the pages of all commands'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy drain state report event completions man generate help" -f -a "generate" -d 'Write completions/, man/ and docs/ from the definitions in the source'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy drain state report event completions man generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "lint" -d 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
 complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "rules" -d 'Explain a rule of `icache policy lint`; without a name, list them all'
 complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "show" -d 'Show the effective policy of each namespace: every knob with its value and where it comes from'

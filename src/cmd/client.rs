@@ -4,9 +4,11 @@ use std::future::Future;
 use std::time::Duration;
 
 use clap::Args;
+use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Channel, Endpoint, Uri};
 use tonic::{Code, Request, Status};
 
+use super::connect::{AccessArgs, ConnectFault, Connector, late_refusal};
 use super::error::{CommandError, ServerError, UsageError};
 use super::input;
 use crate::contract::wire;
@@ -22,6 +24,8 @@ pub struct ServerArgs {
     /// Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]
     #[arg(long, value_name = "DURATION", value_parser = input::span)]
     timeout: Option<Duration>,
+    #[command(flatten)]
+    access: AccessArgs,
 }
 
 /// Environment variable that names the server.
@@ -38,6 +42,7 @@ pub struct Client {
     channel: Channel,
     url: String,
     timeout: Duration,
+    authorization: Option<MetadataValue<Ascii>>,
 }
 
 type Contract = wire::inferencecache::v1alpha1::inference_cache_client::InferenceCacheClient<Channel>;
@@ -50,11 +55,16 @@ impl ServerArgs {
         F: Future<Output = Result<T, CommandError>>,
     {
         let (endpoint, url) = self.endpoint()?;
+        let access = self.access.read(url.starts_with("https:"), b"h2")?;
+        let authorization = access.authorization.as_deref().and_then(sensitive);
+        let connector = Connector::new(&url, endpoint.uri(), access);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let work = async {
-                let channel = endpoint.connect().await.map_err(|error| unreachable(&url, &error))?;
-                call(Client { channel, url, timeout: self.timeout.unwrap_or(PATIENCE) }).await
+                let channel = endpoint.connect_with_connector(connector).await;
+                let channel = channel.map_err(|error| unreachable(&url, &error))?;
+                let timeout = self.timeout.unwrap_or(PATIENCE);
+                call(Client { channel, url, timeout, authorization }).await
             };
             tokio::select! {
                 done = work => done,
@@ -65,16 +75,10 @@ impl ServerArgs {
 
     fn endpoint(&self) -> Result<(Endpoint, String), UsageError> {
         let (given, named) = self.named()?;
-        if given.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://")) {
-            return Err(UsageError::new(
-                format!("{named} asks for TLS, which this version does not speak as a client"),
-                "give an http:// URL, or put a TLS proxy in between",
-            ));
-        }
         let wrong = || {
             UsageError::new(
                 format!("{named} is no server URL"),
-                format!("write it as `http://HOST:PORT`, such as `{LOCAL}`"),
+                format!("write it as `http://HOST:PORT` or `https://HOST:PORT`, such as `{LOCAL}`"),
             )
         };
         let text = if given.contains("://") { given } else { format!("http://{given}") };
@@ -108,8 +112,9 @@ fn server_url(uri: &Uri) -> Option<String> {
         Some(_) => authority.port_u16().is_some_and(|port| port > 0),
         None => port.is_empty(),
     };
-    let is_whole = uri.scheme_str() == Some("http") && uri.query().is_none() && uri.path() == "/";
-    (is_whole && has_port && !authority.host().is_empty()).then(|| format!("http://{authority}"))
+    let scheme = uri.scheme_str().filter(|scheme| ["http", "https"].contains(scheme))?;
+    let is_whole = uri.query().is_none() && uri.path() == "/";
+    (is_whole && has_port && !authority.host().is_empty()).then(|| format!("{scheme}://{authority}"))
 }
 
 /// Bytes of one answer: an explanation of a large fleet is larger than the library's default of 4 MiB.
@@ -126,10 +131,13 @@ impl Client {
         Explain::new(self.channel.clone()).max_decoding_message_size(MAX_ANSWER_BYTES)
     }
 
-    /// A message with the deadline of the call, which the server is told.
+    /// A message with the deadline of the call, which the server is told, and the token of the caller.
     pub fn request<T>(&self, message: T) -> Request<T> {
         let mut request = Request::new(message);
         request.set_timeout(self.timeout);
+        if let Some(authorization) = &self.authorization {
+            request.metadata_mut().insert("authorization", authorization.clone());
+        }
         request
     }
 
@@ -155,10 +163,13 @@ impl Client {
         if matches!(status.code(), Code::DeadlineExceeded | Code::Cancelled) {
             return self.late();
         }
+        if let Some(refusal) = late_refusal(url, status) {
+            return refusal.into();
+        }
         if is_foreign(status) {
             return ServerError::new(
                 format!("what answers at `{url}` does not look like a gRPC server"),
-                "check that the address is that of an icache server's gRPC port, not of its HTTP port",
+                "check that the address is that of an icache server's gRPC port, not of its HTTP port; where it has TLS, give an https:// URL",
             )
             .into();
         }
@@ -174,7 +185,7 @@ impl Client {
         let advice = match status.code() {
             Code::Unimplemented => "check that the address is that of an icache server's gRPC port",
             Code::Unauthenticated | Code::PermissionDenied => {
-                "the server restricts access; ask its operator for a token that may do this"
+                "the server restricts access; give a token that may do this with `--token-file`, or a certificate with `--cert` and `--key`"
             }
             Code::ResourceExhausted => "send less at once: the server limits the size of a message",
             Code::Unavailable => "check that the server still runs, and try again",
@@ -223,7 +234,24 @@ fn is_foreign(status: &Status) -> bool {
     false
 }
 
+/// The header of a token, which no log shows.
+fn sensitive(authorization: &str) -> Option<MetadataValue<Ascii>> {
+    let mut value: MetadataValue<Ascii> = authorization.parse().ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
 fn unreachable(url: &str, error: &tonic::transport::Error) -> ServerError {
+    let mut fault: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = fault {
+        if let Some(ConnectFault::Tls(what, advice)) = error.downcast_ref() {
+            return ServerError::new(what.as_str(), advice.as_str());
+        }
+        fault = error.source();
+    }
+    if let Some(refusal) = late_refusal(url, error) {
+        return refusal;
+    }
     let mut cause: &dyn std::error::Error = error;
     while let Some(deeper) = cause.source() {
         cause = deeper;

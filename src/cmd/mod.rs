@@ -1,8 +1,11 @@
 //! The command line: one file a command, each with its arguments and what runs.
 
+mod admin;
 mod check;
 mod client;
 mod completions;
+mod connect;
+mod drain;
 mod error;
 mod event;
 mod exit;
@@ -26,8 +29,10 @@ use std::ffi::OsString;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+pub use drain::DrainState;
 pub use error::{CommandError, ServerError, UsageError};
 pub use exit::{Exit, ExitInfo};
+pub use serve::{Setting, settings};
 
 use crate::render::{self, ColorWhen, Printer};
 
@@ -59,12 +64,12 @@ Exit status: 0 done, 1 negative answer, 2 usage, 3 server unreachable or answere
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Hold the index and answer lookups
     Serve(Box<serve::Given>),
     Lookup(Box<lookup::Args>),
     Explain(explain::Args),
     Replay(replay::Args),
     Policy(policy::Args),
+    Drain(drain::Args),
     State(state::Args),
     Report(Box<report::Args>),
     Event(event::Args),
@@ -84,6 +89,7 @@ impl Command {
             Self::Explain(args) => explain::run(args, printer),
             Self::Replay(args) => replay::run(args, printer),
             Self::Policy(args) => policy::run(args, printer),
+            Self::Drain(args) => drain::run(args, printer),
             Self::State(args) => state::run(args, printer),
             Self::Report(args) => report::run(args, printer),
             Self::Event(args) => event::run(args, printer),

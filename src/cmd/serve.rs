@@ -268,7 +268,6 @@ fn help_of(knob: Knob) -> String {
     format!("{}{rest}{off}", first.to_uppercase())
 }
 
-
 #[cfg(test)]
 mod tests {
     use std::ffi::OsString;
@@ -288,8 +287,11 @@ mod tests {
     pub(super) fn resolved(flags: &[&str], variables: &[(&str, &str)]) -> Result<Args, CommandError> {
         let cli = <Cli as clap::CommandFactory>::command().try_get_matches_from([&["serve"], flags].concat());
         let given = cli.and_then(|matches| Cli::from_arg_matches(&matches));
-        let given = given.map_err(|error| super::super::UsageError::from_parser(&error, "icache serve"))?.given;
-        let set = |name: &str| variables.iter().find(|(own, _)| *own == name).map(|(_, value)| OsString::from(value));
+        let given =
+            given.map_err(|error| super::super::UsageError::from_parser(&error, "icache serve"))?.given;
+        let set = |name: &str| {
+            variables.iter().find(|(own, _)| *own == name).map(|(_, value)| OsString::from(value))
+        };
         Ok(given.resolve_with(&set)?)
     }
 

@@ -112,7 +112,8 @@ mod tests {
         assert!(drains.undo("c", at(1)) && !drains.undo("c", at(1)));
         let renewed = drains.drain("b", at(10)).unwrap();
         assert_eq!((renewed.since, renewed.until), (at(0), at(34)));
-        let names = |now| drains.all(now).iter().map(|one| one.replica.as_str().to_owned()).collect::<Vec<_>>();
+        let names =
+            |now| drains.all(now).iter().map(|one| one.replica.as_str().to_owned()).collect::<Vec<_>>();
         assert_eq!(names(at(23)), ["a", "b"]);
         assert_eq!(names(at(24)), ["b"]);
         assert!(drains.get("a", at(24)).is_none() && drains.get("b", at(33)).is_some());

@@ -4,12 +4,13 @@
 //! the screen is, and for which a closed pipe is the end of the output and no error.
 
 mod answer;
+mod config;
 mod diagnostics;
+mod drain;
 mod error;
 mod explanation;
 mod markdown;
 mod policy;
-mod config;
 mod printer;
 mod registry;
 mod replay;
@@ -19,10 +20,11 @@ mod table;
 mod text;
 
 pub use answer::{AnswerJson, RankedReplicaJson, ack, answer};
-pub use config::config;
+pub use config::{config, settings_table};
 pub use diagnostics::{
     DiagnosticFormat, Linted, diagnostics, lint_rules_page, policy_error, rule, rule_listing,
 };
+pub use drain::drain;
 pub use error::{ErrorText, error, warnings};
 pub use explanation::{Asked, ExplanationJson, explanation};
 pub use markdown::plain;

@@ -160,7 +160,11 @@ impl Callers {
         if tenants.contains("") {
             return Err("a tenant in `tenants` has no name".to_owned());
         }
-        self.grants.push(Arc::new(Grant { roles: written.roles.iter().copied().collect(), tenants, sees_all }));
+        self.grants.push(Arc::new(Grant {
+            roles: written.roles.iter().copied().collect(),
+            tenants,
+            sees_all,
+        }));
         Ok(())
     }
 
@@ -215,9 +219,12 @@ impl Access {
         let Some(watched) = &self.callers else { return Ok(Caller(Who::Anyone)) };
         let unknown = || {
             self.metrics.observe_denial(Denial::Unauthenticated);
-            Status::unauthenticated("the caller is not known here; send `authorization: Bearer TOKEN`, or present a certificate that is")
+            Status::unauthenticated(
+                "the caller is not known here; send `authorization: Bearer TOKEN`, or present a certificate that is",
+            )
         };
-        let names = extensions.get::<Peer>().map(|peer| Arc::clone(&peer.names)).filter(|names| !names.is_empty());
+        let names =
+            extensions.get::<Peer>().map(|peer| Arc::clone(&peer.names)).filter(|names| !names.is_empty());
         let credential = match (headers.get(header::AUTHORIZATION), names) {
             (Some(value), _) => Credential::Token(bearer(value.as_bytes()).ok_or_else(unknown)?),
             (None, Some(names)) => Credential::Certificate(names),
@@ -358,10 +365,15 @@ mod tests {
         let find = |credential| callers.find(&credential).map(|grant| grant.tenants.contains("t"));
         assert_eq!(find(Credential::Token(TokenDigest::of(b"secret"))), Some(true));
         assert_eq!(find(Credential::Token(TokenDigest::of(b"Secret"))), None);
-        assert_eq!(find(Credential::Certificate(["x".to_owned(), "spiffe://a".to_owned()].into())), Some(true));
+        assert_eq!(
+            find(Credential::Certificate(["x".to_owned(), "spiffe://a".to_owned()].into())),
+            Some(true)
+        );
         assert_eq!(find(Credential::Certificate(["spiffe://A".to_owned()].into())), None);
         assert!(callers.knows(&TokenDigest::of(b"secret")));
-        assert!(load("version = 1\n").unwrap().find(&Credential::Token(TokenDigest::of(b"secret"))).is_none());
+        assert!(
+            load("version = 1\n").unwrap().find(&Credential::Token(TokenDigest::of(b"secret"))).is_none()
+        );
     }
 
     #[test]
@@ -392,7 +404,11 @@ mod tests {
     #[test]
     fn callers_are_bounded() {
         let many = |count: usize| {
-            let one = |at: usize| format!("[[caller]]\nname = \"{at}\"\ncertificates = [\"c{at}\"]\nroles = [\"lookup\"]\ntenants = [\"*\"]\n");
+            let one = |at: usize| {
+                format!(
+                    "[[caller]]\nname = \"{at}\"\ncertificates = [\"c{at}\"]\nroles = [\"lookup\"]\ntenants = [\"*\"]\n"
+                )
+            };
             "version = 1\n".to_owned() + &(0..count).map(one).collect::<String>()
         };
         assert!(load(&many(MAX_CALLERS)).is_ok());
@@ -402,7 +418,10 @@ mod tests {
     #[test]
     fn every_method_of_our_services_has_a_role() {
         for (service, proto) in [
-            ("inferencecache.v1alpha1.InferenceCache", include_str!("../../proto/inferencecache/v1alpha1/inferencecache.proto")),
+            (
+                "inferencecache.v1alpha1.InferenceCache",
+                include_str!("../../proto/inferencecache/v1alpha1/inferencecache.proto"),
+            ),
             ("icache.v1alpha1.Explain", include_str!("../../proto/icache/v1alpha1/explain.proto")),
         ] {
             let methods: Vec<_> = proto

@@ -81,18 +81,16 @@ where
     L: Listener,
     L::Addr: std::fmt::Debug,
 {
-    let guarded = |endpoint, routes: Router<Admin>| {
-        routes.layer(from_fn_with_state((admin.clone(), endpoint), admit))
-    };
+    let guarded =
+        |endpoint, routes: Router<Admin>| routes.layer(from_fn_with_state((admin.clone(), endpoint), admit));
     let policy = Router::new()
         .route("/policy", get(show_policies).post(push_policies).put(push_policies))
         .layer(DefaultBodyLimit::max(MAX_PUSH_BYTES));
     let drain = Router::new()
         .route("/drain", get(list_drained))
         .route("/drain/{*replica}", get(show_drain).post(drain_replica).delete(undo_drain));
-    let probing = Router::new()
-        .route("/probe", post(probe::probe))
-        .layer(DefaultBodyLimit::max(MAX_PROBE_BYTES));
+    let probing =
+        Router::new().route("/probe", post(probe::probe)).layer(DefaultBodyLimit::max(MAX_PROBE_BYTES));
     let routes = Router::new()
         .merge(guarded(Endpoint::Policy, policy))
         .merge(guarded(Endpoint::Snapshot, Router::new().route("/snapshot", get(show_snapshot))))
@@ -104,11 +102,7 @@ where
 }
 
 /// Lets a request through that may come in, and counts how it was judged.
-async fn admit(
-    State((admin, endpoint)): State<(Admin, Endpoint)>,
-    request: Request,
-    next: Next,
-) -> Response {
+async fn admit(State((admin, endpoint)): State<(Admin, Endpoint)>, request: Request, next: Next) -> Response {
     let authorization = request.headers().get(header::AUTHORIZATION).map(|value| value.as_bytes());
     let judged = admin.judge(authorization);
     let (result, response) = match judged {
@@ -127,6 +121,7 @@ async fn admit(
             (judged, (StatusCode::FORBIDDEN, what).into_response())
         }
     };
+    tracing::debug!(endpoint = endpoint.label(), result = result.label(), "admin request");
     admin.0.core.metrics.observe_admin(endpoint, result);
     response
 }
@@ -157,10 +152,7 @@ async fn push_policies(State(admin): State<Admin>, body: Result<Bytes, BytesReje
 }
 
 /// The body, or what is wrong with it.
-pub(super) fn read(
-    body: Result<Bytes, BytesRejection>,
-    most: usize,
-) -> Result<Bytes, (StatusCode, String)> {
+pub(super) fn read(body: Result<Bytes, BytesRejection>, most: usize) -> Result<Bytes, (StatusCode, String)> {
     body.map_err(|error| match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => {
             (StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {most} bytes"))

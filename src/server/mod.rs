@@ -35,14 +35,14 @@ use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use tonic::codec::CompressionEncoding;
 use tokio_stream::wrappers::ReceiverStream;
+use tonic::codec::CompressionEncoding;
 use tonic::transport::server::TcpIncoming;
 use tonic_health::pb::health_server::HealthServer;
 
 pub use config_view::{CONFIG_VIEW_VERSION, ConfigView, SettingView};
-pub use tls::TlsFiles;
 pub use metrics::{METRICS, Metric, MetricInfo, MetricKind};
+pub use tls::TlsFiles;
 
 use self::access::{Access, Callers};
 use self::admin::Admin;
@@ -265,7 +265,13 @@ pub async fn start(
     let http = tokio::spawn(http::serve(http_listener, Arc::clone(&core), async {
         let _ = http_stopped.await;
     }));
-    let admin = Admin::new(Arc::clone(&core), policies, guards.admin.clone(), guards.callers.clone(), config.effective);
+    let admin = Admin::new(
+        Arc::clone(&core),
+        policies,
+        guards.admin.clone(),
+        guards.callers.clone(),
+        config.effective,
+    );
     let admin = serve_admin(admin, admin_listener, admin_addr, &guards, &core.metrics, async {
         let _ = admin_stopped.await;
     });

@@ -68,7 +68,9 @@ pub(super) async fn probe(State(admin): State<Admin>, body: Result<Bytes, BytesR
         Ok(asked) => asked,
         Err(error) => return bad(&format!("the body is no probe: {error}")),
     };
-    for (name, value) in [("backend", &asked.backend), ("model", &asked.model), ("hashScheme", &asked.hash_scheme)] {
+    for (name, value) in
+        [("backend", &asked.backend), ("model", &asked.model), ("hashScheme", &asked.hash_scheme)]
+    {
         if value.is_empty() {
             return bad(&format!("the body is no probe: `{name}` is empty"));
         }
@@ -100,7 +102,16 @@ fn round_trip(asked: Asked, limits: Limits) -> Probed {
     };
     let (model, scheme) = (asked.model.as_str(), asked.hash_scheme.as_str());
     let prefixes = vec![entry];
-    let update = StateUpdate { replica: &replica, tenant, model, scheme, adapter: "", at: None, prefixes, stats: None };
+    let update = StateUpdate {
+        replica: &replica,
+        tenant,
+        model,
+        scheme,
+        adapter: "",
+        at: None,
+        prefixes,
+        stats: None,
+    };
     let applied = router.index().apply_update(&update, now);
     let mut probed = Probed {
         ingest: Stage::Ok,

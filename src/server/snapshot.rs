@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::index::{ReplicaRow, Snapshot, TenantRow};
 use super::policies::rfc3339;
+use crate::index::{ReplicaRow, Snapshot, TenantRow};
 use crate::model::Timestamp;
 
 /// The zero of the clock that controllers decode times with.

@@ -269,7 +269,9 @@ async fn handshake(stream: TcpStream, config: Arc<ServerConfig>) -> Result<Secur
 fn failure(error: &io::Error) -> TlsFailure {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     match inner {
-        Some(rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)) => TlsFailure::Plaintext,
+        Some(rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)) => {
+            TlsFailure::Plaintext
+        }
         Some(rustls::Error::NoCertificatesPresented) => TlsFailure::NoCertificate,
         Some(rustls::Error::InvalidCertificate(_)) => TlsFailure::BadCertificate,
         Some(rustls::Error::AlertReceived(_)) => TlsFailure::ClientRefused,

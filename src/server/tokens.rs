@@ -51,9 +51,8 @@ impl AdminTokens {
                     )));
                 }
                 if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-                    return Err(file.fault(format!(
-                        "the token in line {line} has characters that no header can carry"
-                    )));
+                    return Err(file
+                        .fault(format!("the token in line {line} has characters that no header can carry")));
                 }
                 tokens.push(TokenDigest::of(token.as_bytes()));
             }
@@ -77,7 +76,8 @@ impl AdminTokens {
 /// The token of `Authorization: Bearer TOKEN`.
 pub(super) fn bearer(header: &[u8]) -> Option<TokenDigest> {
     let (scheme, token) = header.split_at_checked(7)?;
-    (scheme.eq_ignore_ascii_case(b"bearer ") && !token.is_empty()).then(|| TokenDigest::of(token.trim_ascii()))
+    (scheme.eq_ignore_ascii_case(b"bearer ") && !token.is_empty())
+        .then(|| TokenDigest::of(token.trim_ascii()))
 }
 
 #[cfg(test)]
@@ -93,7 +93,8 @@ mod tests {
 
     #[test]
     fn tokens_are_one_a_line() {
-        let tokens = load("# for controllers\n\n  first-token-0123456789 \r\nsecond-token-0123456789\n").unwrap();
+        let tokens =
+            load("# for controllers\n\n  first-token-0123456789 \r\nsecond-token-0123456789\n").unwrap();
         let admits = |token: &str| tokens.admit(&TokenDigest::of(token.as_bytes()));
         assert!(admits("first-token-0123456789") && admits("second-token-0123456789"));
         for other in ["", "first-token-012345678", "first-token-01234567890", "# for controllers"] {

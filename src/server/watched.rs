@@ -60,7 +60,11 @@ pub(super) struct Watched<T> {
 
 impl<T: Send + Sync + 'static> Watched<T> {
     /// Reads the files for the first time.
-    pub(super) fn open(kind: Credentials, paths: Vec<PathBuf>, load: Load<T>) -> Result<Arc<Self>, FileFault> {
+    pub(super) fn open(
+        kind: Credentials,
+        paths: Vec<PathBuf>,
+        load: Load<T>,
+    ) -> Result<Arc<Self>, FileFault> {
         let current = ArcSwap::from_pointee(load(&read_all(&paths)?)?);
         Ok(Arc::new(Self { kind, paths, load, current }))
     }
@@ -89,7 +93,9 @@ impl<T: Send + Sync + 'static> Watched<T> {
                 () = draining(phase.clone()) => return,
             }
             let this = Arc::clone(&self);
-            let Ok(found) = tokio::task::spawn_blocking(move || read_all(&this.paths)).await else { continue };
+            let Ok(found) = tokio::task::spawn_blocking(move || read_all(&this.paths)).await else {
+                continue;
+            };
             let is_settled = before.as_ref() == Some(&found);
             let is_judged = judged.as_ref() == Some(&found);
             // What was there at the first reading is in force, unless it changed since the start: judging it is cheap.

@@ -47,15 +47,23 @@ pub(super) fn warn(args: &Args) {
     let security = &args.security;
     let is_plain = security.tls().is_none();
     if is_exposed(args.grpc_addr) && is_plain {
-        tracing::warn!("gRPC is reachable from other machines in plaintext; whoever is on the way can read and change it");
+        tracing::warn!(
+            "gRPC is reachable from other machines in plaintext; whoever is on the way can read and change it"
+        );
     }
     if is_exposed(args.admin_addr) && !security.has_admin_tokens() {
-        tracing::warn!("the admin port is reachable from other machines without a token; whoever reaches it can change policies");
+        tracing::warn!(
+            "the admin port is reachable from other machines without a token; whoever reaches it can change policies"
+        );
     } else if is_exposed(args.admin_addr) && is_plain {
-        tracing::warn!("tokens of the admin port travel in plaintext; `--tls-cert` and `--tls-key` encrypt it");
+        tracing::warn!(
+            "tokens of the admin port travel in plaintext; `--tls-cert` and `--tls-key` encrypt it"
+        );
     }
     if security.has_access_control() && is_exposed(args.grpc_addr) && is_plain {
-        tracing::warn!("tokens of gRPC callers travel in plaintext; `--tls-cert` and `--tls-key` encrypt them");
+        tracing::warn!(
+            "tokens of gRPC callers travel in plaintext; `--tls-cert` and `--tls-key` encrypt them"
+        );
     }
 }
 

@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use super::super::UsageError;
 use super::super::explain::nearest;
-use super::file::{self, FileKey};
 use super::Args;
+use super::file::{self, FileKey};
 use crate::model::{Source, Sourced};
 use crate::server::{ConfigView, SettingView};
 
@@ -143,13 +143,18 @@ impl Given {
         check_keys(&from_file, &settings)?;
         let mut line: Vec<OsString> = Vec::new();
         for key in ACTIONS {
-            line.extend(self.values.get(key).into_iter().flatten().map(|value| given(key, value)));
+            line.extend(self.values.get(key).into_iter().flatten().map(|value| match key {
+                "print-config" => OsString::from("--print-config"),
+                key => given(key, value),
+            }));
         }
         let mut origins = BTreeMap::new();
         for setting in &settings {
             let key = setting.key.as_str();
             let layer = match self.values.get(key) {
-                Some(values) => Some((values.clone(), Source::Setting(format!("flag {}", setting.flag).into()))),
+                Some(values) => {
+                    Some((values.clone(), Source::Setting(format!("flag {}", setting.flag).into())))
+                }
                 None => setting.from_variable(variable)?.or(setting.from_file(&from_file)?),
             };
             if let Some((values, source)) = layer {
@@ -235,7 +240,9 @@ fn check_keys(keys: &[FileKey], settings: &[Setting]) -> Result<(), UsageError> 
     let close = nearest(&key.name, settings.iter().map(|setting| setting.key.as_str()));
     let advice = match close.first() {
         Some(close) => format!("write `{close}`, or remove it; `icache serve --help` lists every setting"),
-        None => "remove it; `icache serve --help` lists every setting, without its dashes it is a key".to_owned(),
+        None => {
+            "remove it; `icache serve --help` lists every setting, without its dashes it is a key".to_owned()
+        }
     };
     Err(UsageError::new(format!("`{}`: `{}` is no setting of `icache serve`", key.place, key.name), advice))
 }

@@ -159,9 +159,7 @@ fn eligible(run: &Run<'_>) -> Vec<u32> {
 fn heard_in_time(run: &Run<'_>) -> impl Fn(u32) -> bool + use<> {
     let (now, timeout_ns) = (run.arrival.now, run.settings.ranker.replica_timeout_ns.value);
     let heard = Arc::clone(&run.evidence.heard);
-    move |member| {
-        timeout_ns <= 0 || heard.get(member as usize).is_some_and(|at| at.age_ns(now) <= timeout_ns)
-    }
+    move |member| timeout_ns <= 0 || heard.get(member as usize).is_some_and(|at| at.age_ns(now) <= timeout_ns)
 }
 
 /// The replica at the seed's first 8 bytes (big-endian) modulo the number of replicas.

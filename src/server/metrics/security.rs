@@ -128,6 +128,10 @@ impl SecurityMetrics {
             denied: counter(registry, Metric::GrpcDenied),
             admin: Endpoint::ALL.iter().map(|endpoint| counter(registry, endpoint.metric())).collect(),
         };
+        // What is not given is in force as it is.
+        for kind in Credentials::ALL {
+            metrics.reload_success.with_label_values(&[kind.label()]).set(1);
+        }
         for failure in TlsFailure::ALL {
             metrics.tls_failures.with_label_values(&[failure.label()]);
         }
