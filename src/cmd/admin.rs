@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::CommandError;
-use super::connect::{AccessArgs, ConnectFault, Connector, late_refusal};
+use super::connect::{AccessArgs, ConnectFault, Connector};
 use super::error::{ServerError, UsageError, sentence};
 
 /// Longest wait for the whole answer.
@@ -98,7 +98,7 @@ impl<'a> Asked<'a> {
             ConnectFault::Unreachable(why) => self.failed(&why),
             ConnectFault::Tls(what, advice) => ServerError::new(what, advice),
         })?;
-        let broke = |error: hyper::Error| match late_refusal(&self.url, &error) {
+        let broke = |error: hyper::Error| match self.connector.refusal() {
             Some(refusal) => refusal,
             None if error.is_parse() => self.plain(),
             None => self.failed(&sentence(&error)),

@@ -8,7 +8,7 @@ use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Channel, Endpoint, Uri};
 use tonic::{Code, Request, Status};
 
-use super::connect::{AccessArgs, ConnectFault, Connector, late_refusal};
+use super::connect::{AccessArgs, ConnectFault, Connector};
 use super::error::{CommandError, ServerError, UsageError};
 use super::input;
 use crate::contract::wire;
@@ -43,6 +43,7 @@ pub struct Client {
     url: String,
     timeout: Duration,
     authorization: Option<MetadataValue<Ascii>>,
+    connector: Connector,
 }
 
 type Contract = wire::inferencecache::v1alpha1::inference_cache_client::InferenceCacheClient<Channel>;
@@ -61,10 +62,10 @@ impl ServerArgs {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let work = async {
-                let channel = endpoint.connect_with_connector(connector).await;
-                let channel = channel.map_err(|error| unreachable(&url, &error))?;
+                let channel = endpoint.connect_with_connector(connector.clone()).await;
+                let channel = channel.map_err(|error| unreachable(&connector, &url, &error))?;
                 let timeout = self.timeout.unwrap_or(PATIENCE);
-                call(Client { channel, url, timeout, authorization }).await
+                call(Client { channel, url, timeout, authorization, connector }).await
             };
             tokio::select! {
                 done = work => done,
@@ -160,11 +161,11 @@ impl Client {
     /// What a status means to the caller.
     pub fn failed(&self, status: &Status) -> CommandError {
         let url = &self.url;
+        if let Some(refusal) = self.connector.refusal() {
+            return refusal.into();
+        }
         if matches!(status.code(), Code::DeadlineExceeded | Code::Cancelled) {
             return self.late();
-        }
-        if let Some(refusal) = late_refusal(url, status) {
-            return refusal.into();
         }
         if is_foreign(status) {
             return ServerError::new(
@@ -176,7 +177,7 @@ impl Client {
         if status.code() == Code::Unknown && std::error::Error::source(status).is_some() {
             return ServerError::new(
                 format!("the connection to the server at `{url}` broke before it answered"),
-                "check that the server still runs, and that the address is that of its gRPC port",
+                "check that the server still runs, and that the address is that of its gRPC port; where it has TLS, give an https:// URL",
             )
             .into();
         }
@@ -241,7 +242,7 @@ fn sensitive(authorization: &str) -> Option<MetadataValue<Ascii>> {
     Some(value)
 }
 
-fn unreachable(url: &str, error: &tonic::transport::Error) -> ServerError {
+fn unreachable(connector: &Connector, url: &str, error: &tonic::transport::Error) -> ServerError {
     let mut fault: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = fault {
         if let Some(ConnectFault::Tls(what, advice)) = error.downcast_ref() {
@@ -249,7 +250,7 @@ fn unreachable(url: &str, error: &tonic::transport::Error) -> ServerError {
         }
         fault = error.source();
     }
-    if let Some(refusal) = late_refusal(url, error) {
+    if let Some(refusal) = connector.refusal() {
         return refusal;
     }
     let mut cause: &dyn std::error::Error = error;

@@ -9,12 +9,14 @@ use std::task::{Context, Poll};
 use clap::Args;
 use hyper::Uri;
 use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{AlertDescription, CertificateError, ClientConfig, InvalidMessage, RootCertStore};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 use tonic::codegen::Service;
 
 use super::error::{ServerError, UsageError, sentence};
@@ -197,6 +199,7 @@ pub struct Connector {
     host: String,
     port: u16,
     access: Access,
+    refusal: Refusal,
 }
 
 impl Connector {
@@ -205,11 +208,26 @@ impl Connector {
         // The resolver wants an IPv6 address without its brackets.
         let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']').to_owned();
         let usual = if access.tls.is_some() { 443 } else { 80 };
-        Self { url: url.to_owned(), host, port: uri.port_u16().unwrap_or(usual), access }
+        Self {
+            url: url.to_owned(),
+            host,
+            port: uri.port_u16().unwrap_or(usual),
+            access,
+            refusal: Refusal::default(),
+        }
     }
 
-    /// Connects, and shakes hands where the server is asked over TLS.
+    /// Why the server refused a connection that was made, where it did and said so.
+    pub fn refusal(&self) -> Option<ServerError> {
+        let refusal = self.refusal.lock();
+        refusal.as_ref().map(|(what, advice)| ServerError::new(what.as_str(), advice.as_str()))
+    }
+
+    /// Connects, and shakes hands where the server is asked over TLS. A server that refused is not asked again.
     pub async fn connect(&self) -> Result<Box<dyn Stream>, ConnectFault> {
+        if let Some((what, advice)) = self.refusal.lock().clone() {
+            return Err(ConnectFault::Tls(what, advice));
+        }
         let stream = TcpStream::connect((self.host.as_str(), self.port))
             .await
             .map_err(|error| ConnectFault::Unreachable(sentence(&error)))?;
@@ -219,7 +237,8 @@ impl Connector {
         let name = ServerName::try_from(self.host.clone())
             .map_err(|_| ConnectFault::Unreachable("the name of the host is none".to_owned()))?;
         let secured = TlsConnector::from(Arc::clone(tls)).connect(name, stream).await;
-        Ok(Box::new(secured.map_err(|error| self.refused(&error))?))
+        let stream = secured.map_err(|error| self.refused(&error))?;
+        Ok(Box::new(Noting { stream, url: self.url.clone(), refusal: Arc::clone(&self.refusal) }))
     }
 
     fn refused(&self, error: &io::Error) -> ConnectFault {
@@ -290,25 +309,57 @@ fn by_alert(url: &str, alert: AlertDescription) -> (String, String) {
     }
 }
 
-/// What an error deep in a call says of TLS: with TLS 1.3 a server refuses a client's certificate after the handshake.
-pub fn late_refusal(url: &str, error: &(dyn std::error::Error + 'static)) -> Option<ServerError> {
-    let mut cause = Some(error);
-    while let Some(error) = cause {
-        let text = error.to_string();
-        if text.contains("received fatal alert: ") {
-            let alert = [
-                ("CertificateRequired", AlertDescription::CertificateRequired),
-                ("CertificateExpired", AlertDescription::CertificateExpired),
-                ("UnknownCA", AlertDescription::UnknownCA),
-                ("BadCertificate", AlertDescription::BadCertificate),
-            ];
-            let found = alert.into_iter().find(|(name, _)| text.contains(name)).map(|(_, alert)| alert);
-            let (what, advice) = by_alert(url, found.unwrap_or(AlertDescription::HandshakeFailure));
-            return Some(ServerError::new(what, advice));
+/// A TLS connection that notes what the server refuses it for: with TLS 1.3 a client's certificate is judged after the
+/// handshake, and whoever reads by then does not pass the reason on.
+struct Noting {
+    stream: TlsStream<TcpStream>,
+    url: String,
+    refusal: Refusal,
+}
+
+/// What happened, and what to do.
+type Refusal = Arc<Mutex<Option<(String, String)>>>;
+
+impl Noting {
+    fn note<T>(&self, done: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if let Poll::Ready(Err(error)) = &done {
+            let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+            if let Some(rustls::Error::AlertReceived(alert)) = inner {
+                self.refusal.lock().get_or_insert_with(|| by_alert(&self.url, *alert));
+            }
         }
-        cause = error.source();
+        done
     }
-    None
+}
+
+impl AsyncRead for Noting {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let done = Pin::new(&mut self.stream).poll_read(context, buffer);
+        self.note(done)
+    }
+}
+
+impl AsyncWrite for Noting {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let done = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.note(done)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
 }
 
 /// Why there is no connection.

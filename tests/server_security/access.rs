@@ -153,7 +153,7 @@ async fn an_index_that_others_fill_looks_empty() {
         let mut answer = contract.lookup_route(with(OF_A, ask("a", b"hash"))).await.unwrap().into_inner();
         answer.lookup_latency_us = 0;
         let mut explained = explain.explain_route(with(OF_A, ask("a", b"hash"))).await.unwrap().into_inner();
-        if let Some(answer) = &mut explained.response {
+        if let Some(answer) = &mut explained.answer {
             answer.lookup_latency_us = 0;
         }
         let state =

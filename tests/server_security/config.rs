@@ -70,7 +70,7 @@ fn what_cannot_be_meant_is_refused_with_its_place() {
             &[][..],
             "c.toml:1`: `max-entrys` is no setting of `icache serve`\nhelp: write `max-entries`",
         ),
-        ("\nblock-size = 0\n", &[], "c.toml:2`: `0` for `--block-size <TOKENS>`"),
+        ("\nblock-size = 0\n", &[], "c.toml:2`: invalid value `0` for `--block-size <TOKENS>`"),
         ("sweep-interval = 60\n", &[], "c.toml:1`: "),
         ("[tls]\ncert = \"x\"\n", &[], "c.toml:1`: `tls` is a table"),
         ("grpc-addr = [\"127.0.0.1:1\", \"127.0.0.1:2\"]\n", &[], "c.toml:1`: `grpc-addr` takes one value"),
@@ -79,7 +79,7 @@ fn what_cannot_be_meant_is_refused_with_its_place() {
         (
             "",
             &[("ICACHE_MAX_STREAMS", "0")],
-            "environment variable ICACHE_MAX_STREAMS: `0` for `--max-streams <N>`",
+            "environment variable ICACHE_MAX_STREAMS: invalid value `0` for `--max-streams <N>`",
         ),
         (
             "grpc-addr = \"0.0.0.0:0\"\n",
