@@ -269,7 +269,7 @@ async fn a_token_that_is_taken_out_ends_calls_and_streams() {
                 .map(|answer| answer.into_inner().replica_scores.len())
         }
     };
-    until(look, |found| matches!(found, Ok(1))).await;
+    assert!(until(look, |found| matches!(found, Ok(1))).await.is_ok());
 
     let file = put(folder.path(), "callers.toml", "version = 1\n[[caller]]\nname = \"broken\"\n");
     let reload = "inferencecache_credentials_reload_success{kind=\"callers\"}";
@@ -277,7 +277,10 @@ async fn a_token_that_is_taken_out_ends_calls_and_streams() {
     assert_eq!(look().await.unwrap(), 1, "a broken file changes nothing");
 
     put(folder.path(), "callers.toml", &callers(false));
-    until(look, |found| found.as_ref().is_err_and(|status| status.code() == Code::Unauthenticated)).await;
+    let is_refused = |found: &Result<usize, Status>| {
+        found.as_ref().is_err_and(|status| status.code() == Code::Unauthenticated)
+    };
+    assert!(until(look, is_refused).await.is_err());
     updates.send(update("a", "r1", b"more")).await.unwrap();
     let ended = reporting.await.unwrap().unwrap_err();
     assert_eq!(ended.code(), Code::Unauthenticated);

@@ -11,6 +11,7 @@ mod access;
 mod admin;
 mod authority;
 mod config;
+mod limits;
 mod tls;
 
 use std::net::SocketAddr;

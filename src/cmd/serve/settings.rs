@@ -155,7 +155,7 @@ impl Given {
                 Some(values) => {
                     Some((values.clone(), Source::Setting(format!("flag {}", setting.flag).into())))
                 }
-                None => setting.from_variable(variable)?.or(setting.from_file(&from_file)?),
+                None => setting.in_variable(variable)?.or(setting.in_file(&from_file)?),
             };
             if let Some((values, source)) = layer {
                 line.extend(values.iter().map(|value| given(key, value)));
@@ -175,7 +175,7 @@ impl Given {
 
 impl Setting {
     /// A variable that is set and empty counts as not set: that is how manifests switch one off.
-    fn from_variable(&self, variable: Lookup<'_>) -> Result<Option<(Vec<OsString>, Source)>, UsageError> {
+    fn in_variable(&self, variable: Lookup<'_>) -> Result<Option<(Vec<OsString>, Source)>, UsageError> {
         let name = &self.variable;
         let Some(value) = variable(name).filter(|value| !value.is_empty()) else { return Ok(None) };
         let values = match self.is_list {
@@ -186,7 +186,7 @@ impl Setting {
         Ok(Some((values, Source::Setting(format!("variable {name}").into()))))
     }
 
-    fn from_file(&self, keys: &[FileKey]) -> Result<Option<(Vec<OsString>, Source)>, UsageError> {
+    fn in_file(&self, keys: &[FileKey]) -> Result<Option<(Vec<OsString>, Source)>, UsageError> {
         let Some(key) = keys.iter().find(|key| key.name == self.key) else { return Ok(None) };
         if key.values.len() != 1 && !self.is_list {
             return Err(UsageError::new(
