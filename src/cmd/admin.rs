@@ -129,8 +129,8 @@ impl<'a> Asked<'a> {
         let (url, asked) = (&self.url, format!("`{} {}`", self.request.method, self.request.path));
         match status {
             StatusCode::UNAUTHORIZED => ServerError::new(
-                format!("the server at `{url}` answers {asked} only to those who show one of its tokens"),
-                "give a token with `--token-file`, `--token` or ICACHE_TOKEN; `--admin-token-file` of the server lists them",
+                format!("the server at `{url}` refuses {asked} to whoever shows none of its tokens"),
+                "ask its operator for one, and give it with `--token-file`, `--token` or ICACHE_TOKEN",
             ),
             StatusCode::FORBIDDEN => ServerError::new(
                 format!("the server at `{url}` refuses {asked} to this token"),

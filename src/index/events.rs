@@ -33,7 +33,9 @@ impl Index {
             }
             EventKind::PrefixAdded | EventKind::Unknown => EventApplied::default(),
         };
-        self.note_event(event, now);
+        if event.kind != EventKind::Unknown {
+            self.note_event(event, now);
+        }
         applied
     }
 

@@ -11,6 +11,7 @@ mod drops;
 mod explain;
 mod feeds;
 mod grpc;
+mod guards;
 mod health;
 mod http;
 mod ingest;
@@ -44,16 +45,15 @@ pub use config_view::{CONFIG_VIEW_VERSION, ConfigView, SettingView};
 pub use metrics::{METRICS, Metric, MetricInfo, MetricKind};
 pub use tls::TlsFiles;
 
-use self::access::{Access, Callers};
+use self::access::Access;
 use self::admin::Admin;
 use self::door::Door;
 use self::feeds::Feeds;
+use self::guards::Guards;
 use self::ingest::Ingest;
-use self::metrics::{Credentials, Metrics};
+use self::metrics::Metrics;
 use self::policies::Policies;
-use self::tls::{Port, SecuredListener, Tls};
-use self::tokens::AdminTokens;
-use self::watched::{FileFault, Watched};
+use self::tls::{Port, SecuredListener};
 use crate::contract::wire::DESCRIPTORS;
 use crate::contract::wire::icache::v1alpha1::explain_server::ExplainServer;
 use crate::contract::wire::inferencecache::v1alpha1::inference_cache_server::InferenceCacheServer;
@@ -151,47 +151,6 @@ struct Core {
     in_flight: Arc<AtomicU64>,
     phase: watch::Receiver<Phase>,
     access: Access,
-}
-
-/// The files of credentials, as they are in force.
-struct Guards {
-    tls: Option<Arc<Watched<Tls>>>,
-    admin: Option<Arc<Watched<AdminTokens>>>,
-    callers: Option<Arc<Watched<Callers>>>,
-}
-
-impl Guards {
-    fn open(config: &ServerConfig) -> Result<Self, StartError> {
-        let refused = |flag| move |FileFault { path, why }| StartError::Credentials { flag, path, why };
-        let tls = config.tls.as_ref().map(|files| Watched::open(Credentials::Tls, files.paths(), tls::load));
-        let admin = config.admin_token_file.iter();
-        let admin = admin
-            .map(|path| Watched::open(Credentials::AdminTokens, vec![path.clone()], AdminTokens::load))
-            .next();
-        let callers = config.auth_file.iter();
-        let callers =
-            callers.map(|path| Watched::open(Credentials::Callers, vec![path.clone()], Callers::load)).next();
-        Ok(Self {
-            tls: tls.transpose().map_err(refused("--tls-cert"))?,
-            admin: admin.transpose().map_err(refused("--admin-token-file"))?,
-            callers: callers.transpose().map_err(refused("--auth-file"))?,
-        })
-    }
-
-    /// Follows the files from here on.
-    fn follow(&self, metrics: &Arc<Metrics>, phase: &watch::Receiver<Phase>) {
-        if let Some(tls) = &self.tls {
-            let seen = Arc::clone(metrics);
-            let expiry = move |tls: &Tls| seen.observe_certificate(tls.expires_s);
-            tokio::spawn(Arc::clone(tls).follow(Arc::clone(metrics), phase.clone(), expiry));
-        }
-        if let Some(admin) = &self.admin {
-            tokio::spawn(Arc::clone(admin).follow(Arc::clone(metrics), phase.clone(), |_| {}));
-        }
-        if let Some(callers) = &self.callers {
-            tokio::spawn(Arc::clone(callers).follow(Arc::clone(metrics), phase.clone(), |_| {}));
-        }
-    }
 }
 
 /// Where the server is in its life.

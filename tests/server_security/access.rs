@@ -317,3 +317,38 @@ async fn a_certificate_is_an_identity_as_a_token_is() {
     let mut unknown = InferenceCacheClient::new(open("spiffe://test/b").await);
     assert_eq!(code(unknown.lookup_route(ask("a", b"h")).await), Err(Code::Unauthenticated));
 }
+
+#[tokio::test]
+async fn commands_show_their_token() {
+    let folder = TempDir::new().unwrap();
+    let server = serve(folder.path());
+    let url = format!("http://{}", server.grpc_addr);
+    let file = put(folder.path(), "token", &format!("# ours\n{OF_A}\n"));
+    let file = file.to_str().unwrap();
+    let state = |args: &[&str], variable: Option<&str>| {
+        let mut command = assert_cmd::Command::cargo_bin("icache").unwrap();
+        command.args(["state", "--server", &url]).args(args).env_remove("ICACHE_TOKEN");
+        let output = command.envs(variable.map(|token| ("ICACHE_TOKEN", token))).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    for (args, variable) in [
+        (&["--token-file", file][..], None),
+        (&["--token", OF_A], None),
+        (&[], Some(OF_A)),
+        (&["--token-file", file], Some("nobody")),
+    ] {
+        assert_eq!(state(args, variable), (Some(0), String::new()), "{args:?} {variable:?}");
+    }
+    for (args, status, says) in [
+        (&[][..], 3, "Unauthenticated"),
+        (&["--token", "nobody"], 3, "--token-file"),
+        (&["--token", LOOKS], 3, "has not the role `observe`"),
+        (&["--token", OF_A, "--tenant", "b"], 3, "may not name the tenant `b`"),
+        (&["--token", "two words"], 2, "no header can carry"),
+        (&["--token-file", "/nowhere"], 2, "`/nowhere`"),
+    ] {
+        let (ended, said) = state(args, None);
+        assert_eq!(ended, Some(status), "{args:?}: {said}");
+        assert!(said.contains(says), "{args:?}: {said}");
+    }
+}
