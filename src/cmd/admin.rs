@@ -24,7 +24,7 @@ pub struct AdminRequest<'a> {
     pub method: Method,
     /// Path, such as `/policy`.
     pub path: &'a str,
-    /// What comes back, as errors call it: `a list of policies`.
+    /// What comes back, as errors call it: `list of policies`.
     pub answer: &'a str,
     /// Version of the answer that is understood here.
     pub version: u32,
@@ -167,7 +167,7 @@ impl<'a> Asked<'a> {
     fn foreign(&self) -> ServerError {
         ServerError::new(
             format!(
-                "what the server at `{}` answers to `{} {}` is not {}",
+                "what the server at `{}` answers to `{} {}` is no {}",
                 self.url, self.request.method, self.request.path, self.request.answer
             ),
             "check that the address is that of the admin port of an icache server",

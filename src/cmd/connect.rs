@@ -238,7 +238,8 @@ impl Connector {
             .map_err(|_| ConnectFault::Unreachable("the name of the host is none".to_owned()))?;
         let secured = TlsConnector::from(Arc::clone(tls)).connect(name, stream).await;
         let stream = secured.map_err(|error| self.refused(&error))?;
-        Ok(Box::new(Noting { stream, url: self.url.clone(), refusal: Arc::clone(&self.refusal) }))
+        let (url, refusal) = (self.url.clone(), Arc::clone(&self.refusal));
+        Ok(Box::new(Noting { stream, url, refusal, has_answered: false }))
     }
 
     fn refused(&self, error: &io::Error) -> ConnectFault {
@@ -315,20 +316,26 @@ struct Noting {
     stream: TlsStream<TcpStream>,
     url: String,
     refusal: Refusal,
+    /// Whether anything has come from the server; what goes wrong later is no refusal.
+    has_answered: bool,
 }
 
 /// What happened, and what to do.
 type Refusal = Arc<Mutex<Option<(String, String)>>>;
 
 impl Noting {
-    fn note<T>(&self, done: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        if let Poll::Ready(Err(error)) = &done {
-            let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
-            if let Some(rustls::Error::AlertReceived(alert)) = inner {
-                self.refusal.lock().get_or_insert_with(|| by_alert(&self.url, *alert));
-            }
-        }
-        done
+    /// The connection ended before the server said anything: its alert says why, where there is one.
+    fn note(&self, error: Option<&io::Error>) {
+        let inner =
+            error.and_then(io::Error::get_ref).and_then(|inner| inner.downcast_ref::<rustls::Error>());
+        let refusal = match inner {
+            Some(rustls::Error::AlertReceived(alert)) => by_alert(&self.url, *alert),
+            _ => (
+                format!("the server at `{}` ended the connection after the TLS handshake", self.url),
+                "where it asks for certificates, give one with `--cert` and `--key`".to_owned(),
+            ),
+        };
+        self.refusal.lock().get_or_insert(refusal);
     }
 }
 
@@ -338,8 +345,14 @@ impl AsyncRead for Noting {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
         let done = Pin::new(&mut self.stream).poll_read(context, buffer);
-        self.note(done)
+        match &done {
+            Poll::Ready(Ok(())) if buffer.filled().len() > before => self.has_answered = true,
+            Poll::Ready(done) if !self.has_answered => self.note(done.as_ref().err()),
+            _ => {}
+        }
+        done
     }
 }
 
@@ -350,7 +363,15 @@ impl AsyncWrite for Noting {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let done = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.note(done)
+        if matches!(done, Poll::Ready(Err(_))) && !self.has_answered {
+            // The connection is gone, and what the server said last may still wait to be read.
+            let mut last = [0; 1];
+            let read = self.as_mut().poll_read(context, &mut ReadBuf::new(&mut last));
+            if read.is_pending() {
+                self.note(None);
+            }
+        }
+        done
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -78,7 +78,7 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
         _ => Method::POST,
     };
     let path = format!("/drain/{}", escaped(&args.replica));
-    let request = AdminRequest { method, path: &path, answer: "the state of a replica", version: VERSION };
+    let request = AdminRequest { method, path: &path, answer: "state of a replica", version: VERSION };
     let state: DrainState = ask(&url, &args.access, &request)?;
     render::drain(printer, args.output, &state)?;
     Ok(Exit::Done)

@@ -14,7 +14,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_rustls::TlsAcceptor;
@@ -45,6 +45,8 @@ impl TlsFiles {
 
 /// Time that a handshake may take.
 const HANDSHAKE: Duration = Duration::from_secs(10);
+/// Time that a client has to read why it was refused.
+const LINGER: Duration = Duration::from_secs(1);
 /// Handshakes that run at the same time; further connections wait to be accepted.
 const HANDSHAKES: usize = 1_024;
 /// Pause after the system refused a connection, which mostly means that no more files can be opened.
@@ -255,15 +257,29 @@ pub(super) fn accept(
 async fn handshake(stream: TcpStream, config: Arc<ServerConfig>) -> Result<Secured, (TlsFailure, String)> {
     // A connection works without it, and slower.
     let _ = stream.set_nodelay(true);
-    match tokio::time::timeout(HANDSHAKE, TlsAcceptor::from(config).accept(stream)).await {
+    let accepted = TlsAcceptor::from(config).accept(stream).into_fallible();
+    match tokio::time::timeout(HANDSHAKE, accepted).await {
         Err(_) => Err((TlsFailure::Timeout, "the handshake took too long".to_owned())),
-        Ok(Err(error)) => Err((failure(&error), error.to_string())),
+        Ok(Err((error, stream))) => {
+            let told = (failure(&error), error.to_string());
+            // Neither late nor endless: what is left of it is cut.
+            let _ = tokio::time::timeout(LINGER, linger(stream)).await;
+            Err(told)
+        }
         Ok(Ok(stream)) => {
             let certificates = stream.get_ref().1.peer_certificates();
             let peer = certificates.and_then(<[_]>::first).map(Peer::of).unwrap_or_default();
             Ok(Secured { stream, peer })
         }
     }
+}
+
+/// Lets the client read the alert: a connection that is closed with bytes unread is reset, and the reset overtakes it.
+async fn linger(mut stream: TcpStream) -> io::Result<()> {
+    stream.shutdown().await?;
+    let mut unread = [0; 4_096];
+    while stream.read(&mut unread).await? > 0 {}
+    Ok(())
 }
 
 fn failure(error: &io::Error) -> TlsFailure {

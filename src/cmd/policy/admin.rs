@@ -14,6 +14,6 @@ pub fn is_url(text: &str) -> bool {
 
 /// Asks the server at `url` for `GET /policy`; Ctrl-C ends the wait.
 pub fn policies(url: &str, access: &AccessArgs) -> Result<PolicyView, CommandError> {
-    let (path, answer) = ("/policy", "a list of policies");
+    let (path, answer) = ("/policy", "list of policies");
     ask(url, access, &AdminRequest { method: Method::GET, path, answer, version: POLICY_VIEW_VERSION })
 }
