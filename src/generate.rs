@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use crate::cmd::{Exit, definition};
+use crate::cmd::{Exit, definition, settings};
 use crate::policy::crd::definitions;
 use crate::render::{
     exit_status_page, gates_page, json_output_page, lint_rules_page, metrics_table, reason_codes_page,
-    reason_codes_table,
+    reason_codes_table, settings_table,
 };
 
 const SHELLS: [Shell; 5] = [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::PowerShell, Shell::Elvish];
@@ -60,7 +60,7 @@ pub fn files() -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
 }
 
 /// Files that are written by hand but for the parts between `<!-- generated: NAME -->` and `<!-- end -->`.
-const WITH_PARTS: [&str; 2] = ["README.md", "docs/operations.md"];
+const WITH_PARTS: [&str; 3] = ["README.md", "docs/configuration.md", "docs/operations.md"];
 
 /// `text` with its generated parts as they should be; a part with an unknown name stays as it is.
 fn with_parts(text: &str) -> String {
@@ -74,6 +74,7 @@ fn with_parts(text: &str) -> String {
         let part = match name {
             "commands" => commands_table(),
             "metrics" => metrics_table(),
+            "settings" => settings_table(&settings()),
             "reason-codes" => reason_codes_table("docs/reason-codes.md"),
             _ => break,
         };
@@ -136,11 +137,11 @@ pub fn stale(root: &Path) -> io::Result<Vec<Stale>> {
             }
         }
     }
-    for name in WITH_PARTS {
-        let text = std::fs::read_to_string(root.join(name))?;
+    for path in WITH_PARTS {
+        let text = std::fs::read_to_string(root.join(path))?;
         let wanted = with_parts(&text);
         if wanted != text {
-            stale.push(Stale { path: name.into(), wanted: Some(wanted.into_bytes()) });
+            stale.push(Stale { path: path.into(), wanted: Some(wanted.into_bytes()) });
         }
     }
     for (path, wanted) in files {

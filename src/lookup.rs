@@ -1,5 +1,7 @@
 //! The one join of policy, decision and index: every lookup of every door, replay and offline command runs through it.
 
+mod drains;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,6 +20,7 @@ use crate::policy::{PolicySet, PolicyStore};
 
 /// Silence after which a replica counts as silent where no replica timeout is set: six signs of life of the engine sidecar.
 pub const SILENT_AFTER_NS: i64 = 30_000_000_000;
+pub use drains::{DRAIN_NS, Drained, Drains, MAX_DRAINED, TooManyDrained};
 
 /// What a router is made of.
 #[derive(Clone, Debug)]
@@ -42,6 +45,7 @@ pub struct Router {
     bounds: IndexConfig,
     limits: Limits,
     max_in_flight: Sourced<u64>,
+    drains: Drains,
 }
 
 /// How a lookup came in.
@@ -55,12 +59,15 @@ pub struct Call {
     pub in_flight: u64,
     /// Runs since arrival.
     pub watch: Stopwatch,
+    /// Whether the caller may know of all tenants. One who may not is told of an unknown tenant what an empty index would
+    /// tell: the difference would say that others are there.
+    pub sees_all: bool,
 }
 
 impl Call {
     /// A lookup on a virtual clock: no deadline, no load, no time passes.
     pub fn at(now: Timestamp) -> Self {
-        Self { now, deadline_ns: None, in_flight: 1, watch: Stopwatch::Still }
+        Self { now, deadline_ns: None, in_flight: 1, watch: Stopwatch::Still, sees_all: true }
     }
 }
 
@@ -108,7 +115,13 @@ impl Router {
             bounds: config.index,
             limits: config.index.limits,
             max_in_flight: config.max_in_flight,
+            drains: Drains::default(),
         }
+    }
+
+    /// The replicas that get no hints since they are about to go.
+    pub fn drains(&self) -> &Drains {
+        &self.drains
     }
 
     /// The index: updates, events and sweeps go to it directly.
@@ -200,7 +213,14 @@ impl Router {
             in_flight: call.in_flight,
         };
         let plan = plan(request, settings, &Tokens, arrival);
-        let evidence = plan.query().map(|query| self.index.read(&query));
+        let evidence = plan.query().map(|query| {
+            let mut evidence = self.index.read(&query);
+            evidence.index_is_empty |= !call.sees_all && !evidence.tenant_is_known;
+            if let Some(drained) = self.drains.among(&evidence.roster, call.now) {
+                evidence.drained = drained;
+            }
+            evidence
+        });
         let concluded = plan.conclude(evidence);
         let (decision, input) = concluded.deliver(call.watch.elapsed_ns());
         if credits && decision.reason == Reason::PrefixMatch {

@@ -100,7 +100,10 @@ fn usage_errors_name_the_flag_and_the_way_out() {
             &["lookup", "--server", "ftp://x", "--tenant", "t", "--prefix-hash", "ab"],
             &["`--server ftp://x`", "http://HOST:PORT"],
         ),
-        (&["lookup", "--server", "https://x", "--tenant", "t", "--prefix-hash", "ab"], &["TLS", "http://"]),
+        (
+            &["lookup", "--server", "https://x", "--ca", "no/ca", "--tenant", "t", "--prefix-hash", "ab"],
+            &["`no/ca`", "no such file"],
+        ),
         (&["lookup", "--demo", "-o", "yaml"], &["`yaml`", "--output", "json"]),
         (
             &["report", "--replica", "r", "--tenant", "t", "--model", "m"],

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use icache::decision::{
-    Arrival, ChainCounts, Decision, Evidence, Holder, Input, InputResolver, Knob, Number, Outcome, Reason,
-    Roster, Settings, Stage, StatsSeen, Warm, distinguishing_power, freshness, plan, pressure_factor,
-    recency, slo_bias,
+    Arrival, Cause, ChainCounts, Decision, Evidence, GateId, Holder, Input, InputResolver, Knob, Number,
+    Outcome, Reason, Roster, Settings, Stage, StatsSeen, Warm, distinguishing_power, freshness, plan,
+    pressure_factor, recency, slo_bias,
 };
 use icache::hash::fingerprint_chain;
 use icache::model::{
@@ -466,6 +466,33 @@ fn a_replica_times_out_after_the_timeout() {
             assert!(decision.hints().all(|hint| hint.replica.as_str() == "r1"));
         }
     }
+}
+
+/// Drained counts as timed out, with and without a timeout, for a match and for affinity.
+#[test]
+fn a_drained_replica_is_treated_as_timed_out() {
+    let timeout = RankerKnobs { replica_timeout_ns: Sourced::built_in(30 * SECOND), ..default_ranker() };
+    let silent = NOW.plus_ns(-31 * SECOND);
+    for (ranker, heard, drained, left, cause) in [
+        (default_ranker(), vec![], vec![0], &["r1", "r2"][..], Cause::Drained),
+        (default_ranker(), vec![], vec![0, 2], &["r1"], Cause::Drained),
+        (timeout.clone(), vec![NOW, silent, NOW], vec![0], &["r2"], Cause::NotHeardOfOrDrained),
+        (timeout.clone(), vec![silent, NOW, NOW], vec![0], &["r1", "r2"], Cause::Drained),
+        (timeout, vec![silent, NOW, NOW], vec![], &["r1", "r2"], Cause::NotHeardOf),
+    ] {
+        let settings = settings(TenantPolicy::default(), ranker);
+        let holders = vec![holder(0, 128), holder(1, 128), holder(2, 128)];
+        let evidence = Evidence { holders, heard: heard.into(), drained, ..known(4) };
+        let decision = decide(&KEYS, &settings, ARRIVAL, evidence);
+        let names: Vec<&str> = decision.hints().map(|hint| hint.replica.as_str()).collect();
+        assert_eq!(names, left);
+        let step = decision.steps.iter().find(|step| step.gate == GateId::ReplicaTimeout).unwrap();
+        assert_eq!((step.outcome, step.cause), (Outcome::Filtered, Some(cause)));
+    }
+    let all = Evidence { holders: vec![holder(1, 128)], drained: vec![1], ..known(2) };
+    let decision = decide(&KEYS, &settings(TenantPolicy::default(), default_ranker()), ARRIVAL, all);
+    assert_eq!((decision.reason, decision.because.id()), (Reason::AffinityHint, "replica-timeout"));
+    assert!(decision.hints().all(|hint| hint.replica.as_str() == "r0"));
 }
 
 #[test]

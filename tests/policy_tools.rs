@@ -226,7 +226,7 @@ fn what_cannot_be_done_is_said() {
     fails(&["policy", "show", "no/such/file"], 2, &["`no/such/file`", "no such file"]);
     fails(&["policy", "show", BEFORE, "--admin-url", "http://127.0.0.1:1"], 2, &["--admin-url"]);
     fails(&["policy", "show", "--admin-url", "ftp://x"], 2, &["`ftp://x`", "http://HOST:PORT"]);
-    fails(&["policy", "show", "--admin-url", "https://x"], 2, &["TLS"]);
+    fails(&["policy", "show", "--admin-url", "https://x", "--ca", "no/ca"], 2, &["`no/ca`"]);
     fails(&["policy", "simulate", CAPTURE], 2, &["--policy"]);
     fails(&["policy", "simulate", "--policy", BEFORE, "no/such/file"], 2, &["`no/such/file`"]);
     fails(&["policy", "simulate", "--policy", BEFORE, BEFORE], 2, &["capture"]);

@@ -36,3 +36,19 @@ fn python_calls_every_rpc() {
     server.signal("TERM");
     assert_eq!(server.wait().0.code(), Some(0));
 }
+
+#[test]
+fn python_decodes_what_the_admin_port_tells() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::TempDir::new().expect("a folder can be made");
+    let tokens = folder.path().join("tokens");
+    std::fs::write(&tokens, "token-of-the-admin-port\n").expect("a file can be written");
+    let capture = tests.join("testdata/fleet/fleet.capture.jsonl");
+    let text = |path: &Path| path.to_str().expect("the path is text").to_owned();
+    let server = Process::start(&["--admin-token-file", &text(&tokens), "--preload", &text(&capture)]);
+    let output = run(Command::new("python3")
+        .arg(tests.join("tests/python/admin.py"))
+        .arg(server.admin_addr.to_string())
+        .arg("token-of-the-admin-port"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("every answer decoded"));
+}

@@ -163,7 +163,7 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
             .into_iter()
             .flatten()
             .collect();
-    servers.iter().try_for_each(ServerArgs::check)?;
+    servers.iter().try_for_each(|server| server.way().map(drop))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let ran = runtime.block_on(run::run(&servers, plan));
     // A server that does not answer must not keep us.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use self::feed::Feed;
 use self::session::Session;
 use super::client::ServerArgs;
+use super::connect::AccessArgs;
 use super::error::{UsageError, sentence};
 use super::exit::Exit;
 use super::{CommandError, Outcome, input};
@@ -46,6 +47,8 @@ pub struct Args {
     /// Form of the result
     #[arg(short, long, value_enum, default_value_t, value_name = "FORM", help_heading = "Output")]
     output: Format,
+    #[command(flatten)]
+    access: AccessArgs,
 }
 
 /// How files are compressed.
@@ -78,7 +81,7 @@ fn file_size(text: &str) -> Result<u64, String> {
 
 /// Records until it is stopped, and says what was recorded.
 pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
-    let feed = Feed::new(&ServerArgs::of(args.server.clone()), args.lookups)?;
+    let feed = Feed::new(&ServerArgs::of(args.server.clone(), args.access.clone()), args.lookups)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let outcome = runtime.block_on(async {
         let mut session = Session::new(feed, args.duration, printer)?;

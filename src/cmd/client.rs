@@ -4,9 +4,11 @@ use std::future::Future;
 use std::time::Duration;
 
 use clap::Args;
+use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Channel, Endpoint, Uri};
 use tonic::{Code, Request, Status};
 
+use super::connect::{AccessArgs, ConnectFault, Connector};
 use super::error::{CommandError, ServerError, UsageError};
 use super::input;
 use crate::contract::wire;
@@ -25,6 +27,8 @@ pub struct ServerArgs {
     /// The flag that named it, for errors
     #[arg(skip = "--server")]
     flag: &'static str,
+    #[command(flatten)]
+    access: AccessArgs,
 }
 
 /// Environment variable that names the server.
@@ -42,16 +46,19 @@ pub struct Client {
     channel: Channel,
     url: String,
     timeout: Duration,
+    authorization: Option<MetadataValue<Ascii>>,
+    connector: Connector,
 }
 
 type Contract = wire::inferencecache::v1alpha1::inference_cache_client::InferenceCacheClient<Channel>;
 type Fast = wire::icache::v1alpha1::fast_lookup_client::FastLookupClient<Channel>;
+type Observe = wire::icache::v1alpha1::observe_client::ObserveClient<Channel>;
 type Explain = wire::icache::v1alpha1::explain_client::ExplainClient<Channel>;
 
 impl ServerArgs {
     /// The server that `server` names, or the usual one.
-    pub fn of(server: Option<String>) -> Self {
-        Self { server, timeout: None, flag: "--server" }
+    pub fn of(server: Option<String>, access: AccessArgs) -> Self {
+        Self { server, timeout: None, flag: "--server", access }
     }
 
     /// Connects, runs `call` and waits for it; Ctrl-C ends the wait.
@@ -59,13 +66,10 @@ impl ServerArgs {
     where
         F: Future<Output = Result<T, CommandError>>,
     {
-        let (endpoint, url) = self.endpoint()?;
+        let way = self.way()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
-            let work = async {
-                let channel = endpoint.connect().await.map_err(|error| unreachable(&url, &error))?;
-                call(Client { channel, url, timeout: self.patience() }).await
-            };
+            let work = async { call(way.connect().await?).await };
             tokio::select! {
                 done = work => done,
                 _ = tokio::signal::ctrl_c() => Err(CommandError::Interrupted),
@@ -78,16 +82,13 @@ impl ServerArgs {
         Self { server: Some(url.to_owned()), flag, ..self.clone() }
     }
 
-    /// Whether it is a server that can be asked at all, before anything is.
-    pub fn check(&self) -> Result<(), UsageError> {
-        self.endpoint().map(|_| ())
-    }
-
-    /// A connection of its own. Whoever waits for it looks after Ctrl-C.
-    pub async fn connect(&self) -> Result<Client, CommandError> {
+    /// How the server is reached. An error is one that no attempt would find otherwise: a URL that is none, or files for
+    /// TLS or of a token that cannot be used.
+    pub fn way(&self) -> Result<Way, UsageError> {
         let (endpoint, url) = self.endpoint()?;
-        let channel = endpoint.connect().await.map_err(|error| unreachable(&url, &error))?;
-        Ok(Client { channel, url, timeout: self.patience() })
+        let way = Way { endpoint, url, access: self.access.clone(), timeout: self.patience() };
+        way.open()?;
+        Ok(way)
     }
 
     /// Whether the command line names a server.
@@ -96,18 +97,12 @@ impl ServerArgs {
     }
 
     /// Where it is, and its URL.
-    pub fn endpoint(&self) -> Result<(Endpoint, String), UsageError> {
+    fn endpoint(&self) -> Result<(Endpoint, String), UsageError> {
         let (given, named) = self.named()?;
-        if given.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://")) {
-            return Err(UsageError::new(
-                format!("{named} asks for TLS, which this version does not speak as a client"),
-                "give an http:// URL, or put a TLS proxy in between",
-            ));
-        }
         let wrong = || {
             UsageError::new(
                 format!("{named} is no server URL"),
-                format!("write it as `http://HOST:PORT`, such as `{LOCAL}`"),
+                format!("write it as `http://HOST:PORT` or `https://HOST:PORT`, such as `{LOCAL}`"),
             )
         };
         let text = if given.contains("://") { given } else { format!("http://{given}") };
@@ -138,6 +133,49 @@ impl ServerArgs {
     }
 }
 
+/// The way to a server: where it is, and what is shown to it.
+#[derive(Clone)]
+pub struct Way {
+    endpoint: Endpoint,
+    url: String,
+    access: AccessArgs,
+    timeout: Duration,
+}
+
+impl Way {
+    /// With the endpoint as `set` sets it.
+    pub fn with(mut self, set: impl FnOnce(Endpoint) -> Endpoint) -> Self {
+        self.endpoint = set(self.endpoint);
+        self
+    }
+
+    /// Where it leads, for errors and logs.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The endpoint, without a connector.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// What connects, and the token that goes with calls. Certificates and token are read now, so that whoever connects
+    /// again does so with the present ones.
+    pub fn open(&self) -> Result<(Connector, Option<MetadataValue<Ascii>>), UsageError> {
+        let access = self.access.read(self.url.starts_with("https:"), b"h2")?;
+        let authorization = access.authorization.as_deref().and_then(sensitive);
+        Ok((Connector::new(&self.url, self.endpoint.uri(), access), authorization))
+    }
+
+    /// A connection of its own. Whoever waits for it looks after Ctrl-C.
+    pub async fn connect(&self) -> Result<Client, CommandError> {
+        let (connector, authorization) = self.open()?;
+        let channel = self.endpoint.connect_with_connector(connector.clone()).await;
+        let channel = channel.map_err(|error| unreachable(&connector, &self.url, &error))?;
+        Ok(Client { channel, url: self.url.clone(), timeout: self.timeout, authorization, connector })
+    }
+}
+
 /// The URL that calls go to: a host and a port that exists, and nothing that calls would leave out.
 fn server_url(uri: &Uri) -> Option<String> {
     let authority = uri.authority()?;
@@ -146,8 +184,9 @@ fn server_url(uri: &Uri) -> Option<String> {
         Some(_) => authority.port_u16().is_some_and(|port| port > 0),
         None => port.is_empty(),
     };
-    let is_whole = uri.scheme_str() == Some("http") && uri.query().is_none() && uri.path() == "/";
-    (is_whole && has_port && !authority.host().is_empty()).then(|| format!("http://{authority}"))
+    let scheme = uri.scheme_str().filter(|scheme| ["http", "https"].contains(scheme))?;
+    let is_whole = uri.query().is_none() && uri.path() == "/";
+    (is_whole && has_port && !authority.host().is_empty()).then(|| format!("{scheme}://{authority}"))
 }
 
 /// Bytes of one answer: an explanation of a large fleet is larger than the library's default of 4 MiB.
@@ -164,6 +203,11 @@ impl Client {
         Fast::new(self.channel.clone()).max_decoding_message_size(MAX_ANSWER_BYTES)
     }
 
+    /// The observer feed, whose records are up to `most_bytes` long.
+    pub fn observe(&self, most_bytes: usize) -> Observe {
+        Observe::new(self.channel.clone()).max_decoding_message_size(most_bytes)
+    }
+
     /// Where the server is.
     pub fn url(&self) -> &str {
         &self.url
@@ -174,10 +218,19 @@ impl Client {
         Explain::new(self.channel.clone()).max_decoding_message_size(MAX_ANSWER_BYTES)
     }
 
-    /// A message with the deadline of the call, which the server is told.
+    /// A message with the deadline of the call, which the server is told, and the token of the caller.
     pub fn request<T>(&self, message: T) -> Request<T> {
-        let mut request = Request::new(message);
+        let mut request = self.lasting(message);
         request.set_timeout(self.timeout);
+        request
+    }
+
+    /// A message without a deadline, for a stream that lasts.
+    pub fn lasting<T>(&self, message: T) -> Request<T> {
+        let mut request = Request::new(message);
+        if let Some(authorization) = &self.authorization {
+            request.metadata_mut().insert("authorization", authorization.clone());
+        }
         request
     }
 
@@ -200,20 +253,23 @@ impl Client {
     /// What a status means to the caller.
     pub fn failed(&self, status: &Status) -> CommandError {
         let url = &self.url;
+        if let Some(refusal) = self.connector.refusal() {
+            return refusal.into();
+        }
         if matches!(status.code(), Code::DeadlineExceeded | Code::Cancelled) {
             return self.late();
         }
         if is_foreign(status) {
             return ServerError::new(
                 format!("what answers at `{url}` does not look like a gRPC server"),
-                "check that the address is that of an icache server's gRPC port, not of its HTTP port",
+                "check that the address is that of an icache server's gRPC port, not of its HTTP port; where it has TLS, give an https:// URL",
             )
             .into();
         }
         if status.code() == Code::Unknown && std::error::Error::source(status).is_some() {
             return ServerError::new(
                 format!("the connection to the server at `{url}` broke before it answered"),
-                "check that the server still runs, and that the address is that of its gRPC port",
+                "check that the server still runs, and that the address is that of its gRPC port; where it has TLS, give an https:// URL",
             )
             .into();
         }
@@ -222,7 +278,7 @@ impl Client {
         let advice = match status.code() {
             Code::Unimplemented => "check that the address is that of an icache server's gRPC port",
             Code::Unauthenticated | Code::PermissionDenied => {
-                "the server restricts access; ask its operator for a token that may do this"
+                "the server restricts access; give a token that may do this with `--token-file`, or a certificate with `--cert` and `--key`"
             }
             Code::ResourceExhausted => "send less at once: the server limits the size of a message",
             Code::Unavailable => "check that the server still runs, and try again",
@@ -271,8 +327,25 @@ fn is_foreign(status: &Status) -> bool {
     false
 }
 
-/// A server that does not listen.
-pub(super) fn unreachable(url: &str, error: &tonic::transport::Error) -> ServerError {
+/// The header of a token, which no log shows.
+fn sensitive(authorization: &str) -> Option<MetadataValue<Ascii>> {
+    let mut value: MetadataValue<Ascii> = authorization.parse().ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+/// A server that does not listen, or not to us.
+fn unreachable(connector: &Connector, url: &str, error: &tonic::transport::Error) -> ServerError {
+    let mut fault: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = fault {
+        if let Some(ConnectFault::Tls(what, advice)) = error.downcast_ref() {
+            return ServerError::new(what.as_str(), advice.as_str());
+        }
+        fault = error.source();
+    }
+    if let Some(refusal) = connector.refusal() {
+        return refusal;
+    }
     let mut cause: &dyn std::error::Error = error;
     while let Some(deeper) = cause.source() {
         cause = deeper;

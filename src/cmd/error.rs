@@ -82,6 +82,13 @@ impl UsageError {
     }
 }
 
+impl UsageError {
+    /// The same of what stands at `place`, which ends in a colon and a blank.
+    pub fn at(self, place: &str) -> Self {
+        Self { what: format!("{place}{}", self.what), ..self }
+    }
+}
+
 impl UnmetError {
     /// What is otherwise, and what to do.
     pub fn new(what: impl Into<String>, advice: impl Into<String>) -> Self {

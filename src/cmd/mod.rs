@@ -1,10 +1,13 @@
 //! The command line: one file a command, each with its arguments and what runs.
 
-mod capture;
+mod admin;
 mod bench;
+mod capture;
 mod check;
 mod client;
 mod completions;
+mod connect;
+mod drain;
 mod error;
 mod event;
 mod exit;
@@ -30,8 +33,10 @@ use std::ffi::OsString;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+pub use drain::DrainState;
 pub use error::{CommandError, ServerError, UsageError};
 pub use exit::{Exit, ExitInfo};
+pub use serve::{Setting, settings};
 
 use crate::render::{self, ColorWhen, Printer};
 
@@ -63,7 +68,7 @@ Exit status: 0 done, 1 negative answer, 2 usage, 3 server unreachable or answere
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Serve(Box<serve::Args>),
+    Serve(Box<serve::Given>),
     Subscribe(Box<subscribe::Args>),
     Lookup(Box<lookup::Args>),
     Explain(explain::Args),
@@ -72,6 +77,7 @@ enum Command {
     Simulate(Box<simulate::Args>),
     Bench(Box<bench::Args>),
     Policy(policy::Args),
+    Drain(drain::Args),
     State(state::Args),
     Report(Box<report::Args>),
     Event(event::Args),
@@ -86,7 +92,7 @@ type Outcome = Result<Exit, CommandError>;
 impl Command {
     fn run(&self, printer: &mut Printer) -> Outcome {
         match self {
-            Self::Serve(args) => serve::run(args),
+            Self::Serve(given) => serve::run(given, printer),
             Self::Subscribe(args) => subscribe::run(args),
             Self::Lookup(args) => lookup::run(args, printer),
             Self::Explain(args) => explain::run(args, printer),
@@ -95,6 +101,7 @@ impl Command {
             Self::Simulate(args) => simulate::run(args, printer),
             Self::Bench(args) => bench::run(args, printer),
             Self::Policy(args) => policy::run(args, printer),
+            Self::Drain(args) => drain::run(args, printer),
             Self::State(args) => state::run(args, printer),
             Self::Report(args) => report::run(args, printer),
             Self::Event(args) => event::run(args, printer),

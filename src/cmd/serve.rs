@@ -1,9 +1,14 @@
 //! `icache serve`: the server.
 
+mod build;
+mod exposure;
+mod file;
 mod limits;
 pub(super) mod log;
 mod policy;
 pub(super) mod ready;
+mod security;
+mod settings;
 pub(super) mod values;
 
 use std::net::SocketAddr;
@@ -17,42 +22,55 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use self::limits::LimitArgs;
 use self::log::LogArgs;
 use self::policy::PolicyArgs;
+use self::security::SecurityArgs;
+use self::settings::Origins;
 use self::values::{
     address, capture, factor, index_size, message_size, ns, positive_ns, positive_span, span,
 };
 use super::error::sentence;
 use super::input::share;
-use super::{CommandError, Exit, ServerError, UsageError, offline};
+use super::{CommandError, Exit, ServerError, offline};
 use crate::decision::Knob;
-use crate::index::IndexConfig;
-use crate::lookup::{Router, RouterConfig};
-use crate::model::{RankerKnobs, Source, Sourced, Timestamp};
-use crate::policy::{Defaults, LoadedFiles, PolicySet, default_ranker};
+use crate::lookup::Router;
+use crate::model::Timestamp;
+use crate::policy::{LoadedFiles, PolicySet};
+use crate::render::{self, Format, Printer};
 use crate::replay::preload;
-use crate::server::{ServerConfig, StartError, start};
+use crate::server::start;
+
+pub use self::settings::{Given, Setting, settings};
 
 /// Hold the index and answer lookups
 ///
 /// Serves the inferencecache.v1alpha1 contract, the explain service, gRPC health and reflection on one address, health
-/// and metrics over HTTP on another, and policies for controllers on a third. Durations are written as in `30m` or `1h30m`, sizes as in `512MiB`.
+/// and metrics over HTTP on another, and what operators and controllers manage on a third. Durations are written as in
+/// `30m` or `1h30m`, sizes as in `512MiB`.
+///
+/// Every setting is a flag, an environment variable (`--grpc-addr` is ICACHE_GRPC_ADDR) and a key of the file that
+/// `--config` names (`grpc-addr`); a flag goes over a variable, a variable over the file. Whatever is reachable from other
+/// machines needs TLS on `--grpc-addr` and a token on `--admin-addr`, or a word that it is meant to do without.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
+    /// TOML file of settings; its keys are the flags below without their dashes
+    #[arg(long, value_name = "FILE", help_heading = "Configuration")]
+    config: Option<PathBuf>,
+    /// Print the effective configuration with the source of each value, as a file for `--config`, and serve nothing
+    #[arg(long, help_heading = "Configuration")]
+    print_config: bool,
+    /// Form of --print-config; table is TOML
+    #[arg(short, long, value_enum, default_value_t, value_name = "FORM", help_heading = "Configuration")]
+    output: Format,
+
     /// Address of the gRPC services; port 0 takes a free one
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9090", value_parser = address)]
     grpc_addr: SocketAddr,
-    /// Address of /healthz, /readyz and /metrics; port 0 takes a free one
+    /// Address of /healthz, /readyz and /metrics, always in plaintext; port 0 takes a free one
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", value_parser = address)]
     http_addr: SocketAddr,
-    /// Address of /policy, where controllers read and push policies; port 0 takes a free one
+    /// Address of /policy, /snapshot, /probe, /drain and /config, for operators and controllers; port 0 takes a free one
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8081", value_parser = address)]
     admin_addr: SocketAddr,
-    /// Let --grpc-addr be reachable from other machines without TLS
-    #[arg(long)]
-    insecure_plaintext: bool,
-    /// Let --admin-addr be reachable from other machines without a token
-    #[arg(long)]
-    insecure_disable_auth: bool,
     /// Write the bound addresses as JSON to this file once ready
     #[arg(long, value_name = "PATH")]
     ready_file: Option<PathBuf>,
@@ -63,45 +81,50 @@ pub struct Args {
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = span)]
     drain_timeout: Duration,
     #[command(flatten)]
+    security: SecurityArgs,
+    #[command(flatten)]
     policy: PolicyArgs,
 
-    /// Replica entries of the index; over it the oldest or least used go [default: 1000000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Index")]
-    max_entries: Option<u64>,
-    /// Memory of the index; over it the oldest or least used go [default: no bound]
+    /// Replica entries of the index; over it the oldest or least used go
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..),
+        help_heading = "Index")]
+    max_entries: u64,
+    /// Memory of the index; over it the oldest or least used go; without it there is no bound
     #[arg(long, value_name = "SIZE", value_parser = index_size, help_heading = "Index")]
     max_memory: Option<u64>,
     /// Time between two sweeps of what has reached its time to live
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = positive_span, help_heading = "Index")]
     sweep_interval: Duration,
-    /// How long an entry lives after its last report, where the policy does not say [default: 30m]
-    #[arg(long, value_name = "DURATION", value_parser = positive_ns, help_heading = "Index")]
-    default_ttl: Option<i64>,
+    /// How long an entry lives after its last report, where the policy does not say
+    #[arg(long, value_name = "DURATION", default_value = "30m", value_parser = positive_ns, help_heading = "Index")]
+    default_ttl: i64,
 
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..=4096),
-        help = help_of(Knob::BlockSize), help_heading = "Ranking")]
-    block_size: Option<u32>,
-    #[arg(long, value_name = "DURATION", value_parser = ns, help = help_of(Knob::ReplicaTimeout),
-        help_heading = "Ranking")]
-    replica_timeout: Option<i64>,
-    #[arg(long, value_name = "WEIGHT", value_parser = factor, help = help_of(Knob::PressureWeight),
-        help_heading = "Ranking")]
-    pressure_weight: Option<f32>,
+        default_value = Knob::BlockSize.info().default, help = help_of(Knob::BlockSize), help_heading = "Ranking")]
+    block_size: u32,
+    #[arg(long, value_name = "DURATION", value_parser = ns, default_value = Knob::ReplicaTimeout.info().default,
+        help = help_of(Knob::ReplicaTimeout), help_heading = "Ranking")]
+    replica_timeout: i64,
+    #[arg(long, value_name = "WEIGHT", value_parser = factor, default_value = Knob::PressureWeight.info().default,
+        help = help_of(Knob::PressureWeight), help_heading = "Ranking")]
+    pressure_weight: f32,
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(i32).range(0..),
-        help = help_of(Knob::SloTightTtftMs), help_heading = "Ranking")]
-    slo_tight_ttft_ms: Option<i32>,
-    #[arg(long, value_name = "BIAS", value_parser = factor, help = help_of(Knob::SloTightBias),
+        default_value = Knob::SloTightTtftMs.info().default, help = help_of(Knob::SloTightTtftMs),
         help_heading = "Ranking")]
-    slo_tight_bias: Option<f32>,
-    #[arg(long, value_name = "DURATION", value_parser = ns, help = help_of(Knob::TenantHotMaxAge),
-        help_heading = "Ranking")]
-    tenant_hot_max_age: Option<i64>,
-    #[arg(long, value_name = "RATE", value_parser = share, help = help_of(Knob::TenantHotMinHitRate),
-        help_heading = "Ranking")]
-    tenant_hot_min_hit_rate: Option<f32>,
+    slo_tight_ttft_ms: i32,
+    #[arg(long, value_name = "BIAS", value_parser = factor, default_value = Knob::SloTightBias.info().default,
+        help = help_of(Knob::SloTightBias), help_heading = "Ranking")]
+    slo_tight_bias: f32,
+    #[arg(long, value_name = "DURATION", value_parser = ns, default_value = Knob::TenantHotMaxAge.info().default,
+        help = help_of(Knob::TenantHotMaxAge), help_heading = "Ranking")]
+    tenant_hot_max_age: i64,
+    #[arg(long, value_name = "RATE", value_parser = share, default_value = Knob::TenantHotMinHitRate.info().default,
+        help = help_of(Knob::TenantHotMinHitRate), help_heading = "Ranking")]
+    tenant_hot_min_hit_rate: f32,
 
-    #[arg(long, value_name = "N", help = help_of(Knob::MaxInFlight), help_heading = "Limits")]
-    max_in_flight: Option<u64>,
+    #[arg(long, value_name = "N", default_value = Knob::MaxInFlight.info().default,
+        help = help_of(Knob::MaxInFlight), help_heading = "Limits")]
+    max_in_flight: u64,
     /// Size of one message; a larger one is answered RESOURCE_EXHAUSTED
     #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = message_size, help_heading = "Limits")]
     max_message_size: u64,
@@ -117,6 +140,9 @@ pub struct Args {
 
     #[command(flatten)]
     log: LogArgs,
+    /// Which layer gave what.
+    #[arg(skip)]
+    origins: Origins,
 }
 
 const EXAMPLES: &str = "\
@@ -125,20 +151,27 @@ Examples:
   icache serve --grpc-addr 127.0.0.1:0 --http-addr 127.0.0.1:0 --ready-file /tmp/icache.json
   icache serve --preload testdata/fleet/fleet.capture.jsonl
   icache serve --policy policies/ --admin-addr 127.0.0.1:8081
-  icache serve --max-memory 512MiB --default-ttl 1h --replica-timeout 30s";
+  icache serve --max-memory 512MiB --default-ttl 1h --replica-timeout 30s
+  icache serve --grpc-addr 0.0.0.0:9090 --tls-cert tls.crt --tls-key tls.key --auth-file callers.toml
+  icache serve --config icache.toml --print-config";
 
 /// Serves until a signal stops it.
-pub fn run(args: &Args) -> Result<Exit, CommandError> {
-    refuse_exposure(args)?;
+pub fn run(given: &Given, printer: &mut Printer) -> Result<Exit, CommandError> {
+    let args = &given.resolve()?;
+    exposure::refuse(args)?;
+    if args.print_config {
+        render::config(printer, args.output, &settings::effective(args))?;
+        return Ok(Exit::Done);
+    }
     args.log.init();
     if let Some(path) = &args.ready_file {
         ready::forget(path)?;
     }
-    let defaults = defaults(args);
+    let defaults = build::defaults(args);
     let files = args.policy.load(&defaults)?;
     let policies =
         files.as_ref().map_or_else(|| PolicySet::empty(&defaults), |files| files.loaded.set.clone());
-    let router = Arc::new(Router::new(router_config(args, policies)));
+    let router = Arc::new(Router::new(build::router_config(args, policies)));
     if let Some(path) = &args.preload {
         let loaded = preload(path, &router, Timestamp::now()).map_err(offline::unusable)?;
         for warning in &loaded.warnings {
@@ -165,7 +198,7 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
 
 async fn serve(args: &Args, router: Arc<Router>, files: Option<LoadedFiles>) -> Result<Exit, CommandError> {
     let mut signals = Signals::new()?;
-    let mut running = start(server_config(args), router, files).await.map_err(start_error)?;
+    let mut running = start(build::server_config(args), router, files).await.map_err(build::start_error)?;
     if let Some(path) = &args.ready_file {
         ready::write(path, &running)?;
     }
@@ -174,10 +207,12 @@ async fn serve(args: &Args, router: Arc<Router>, files: Option<LoadedFiles>) -> 
         grpc_addr = %running.grpc_addr(),
         http_addr = %running.http_addr(),
         admin_addr = %running.admin_addr(),
-        tls = false,
-        admin_auth = false,
+        tls = args.security.tls_posture(),
+        grpc_auth = args.security.has_access_control(),
+        admin_auth = args.security.has_admin_tokens(),
         "serving"
     );
+    exposure::warn(args);
     tokio::select! {
         name = signals.next() => {
             tracing::info!(signal = name, "stopping; a second signal ends at once");
@@ -226,130 +261,71 @@ impl Signals {
     }
 }
 
-/// Health and metrics over HTTP may be reached from anywhere; gRPC carries tenants' state, and the admin port their
-/// policies.
-fn refuse_exposure(args: &Args) -> Result<(), UsageError> {
-    let refuse = |flag: &str, addr: SocketAddr, without: &str, allow: &str| {
-        Err(UsageError::new(
-            format!("`{flag} {addr}` is reachable from other machines, and without {without}"),
-            format!("listen on a loopback address, or say so with `{allow}`"),
-        ))
-    };
-    let is_exposed = |addr: SocketAddr| !addr.ip().to_canonical().is_loopback();
-    if !args.insecure_plaintext && is_exposed(args.grpc_addr) {
-        return refuse("--grpc-addr", args.grpc_addr, "TLS", "--insecure-plaintext");
-    }
-    if !args.insecure_disable_auth && is_exposed(args.admin_addr) {
-        return refuse("--admin-addr", args.admin_addr, "a token", "--insecure-disable-auth");
-    }
-    Ok(())
-}
-
-fn start_error(error: StartError) -> ServerError {
-    let advice = match &error {
-        StartError::Bind { flag, .. } => {
-            format!(
-                "stop what listens there, or choose another address with `{flag}`; port 0 takes a free one"
-            )
-        }
-        StartError::Watch(_) => "check the limits on threads".to_owned(),
-        StartError::Reflection(_) => "this build is broken; build it again".to_owned(),
-    };
-    let what = match &error {
-        StartError::Bind { addr, source, .. } => format!("cannot listen on `{addr}`: {}", sentence(source)),
-        StartError::Watch(source) => format!("cannot watch the policies: {}", sentence(source)),
-        StartError::Reflection(_) => error.to_string(),
-    };
-    ServerError::new(what, advice)
-}
-
-fn server_config(args: &Args) -> ServerConfig {
-    ServerConfig {
-        grpc_addr: args.grpc_addr,
-        http_addr: args.http_addr,
-        admin_addr: args.admin_addr,
-        max_message_bytes: usize::try_from(args.max_message_size).unwrap_or(usize::MAX),
-        max_streams: args.max_streams,
-        metrics_max_series: args.metrics_max_series,
-        sweep_interval: args.sweep_interval,
-        drain_timeout: args.drain_timeout,
-        ..ServerConfig::default()
-    }
-}
-
-/// What holds where no policy says otherwise.
-fn defaults(args: &Args) -> Defaults {
-    let mut defaults = Defaults::default();
-    set(&mut defaults.ttl_ns, args.default_ttl, "--default-ttl");
-    defaults
-}
-
-fn router_config(args: &Args, policies: PolicySet) -> RouterConfig {
-    let mut ranker: RankerKnobs = default_ranker();
-    set(&mut ranker.block_size, args.block_size, "--block-size");
-    set(&mut ranker.replica_timeout_ns, args.replica_timeout, "--replica-timeout");
-    set(&mut ranker.pressure_weight, args.pressure_weight, "--pressure-weight");
-    set(&mut ranker.slo_tight_ttft_ms, args.slo_tight_ttft_ms, "--slo-tight-ttft-ms");
-    set(&mut ranker.slo_tight_bias, args.slo_tight_bias, "--slo-tight-bias");
-    set(&mut ranker.tenant_hot_max_age_ns, args.tenant_hot_max_age, "--tenant-hot-max-age");
-    set(&mut ranker.tenant_hot_min_hit_rate, args.tenant_hot_min_hit_rate, "--tenant-hot-min-hit-rate");
-    let mut max_in_flight = Sourced::built_in(DEFAULT_MAX_IN_FLIGHT);
-    set(&mut max_in_flight, args.max_in_flight, "--max-in-flight");
-    let index = args.limits.of_index(IndexConfig::default());
-    RouterConfig {
-        index: IndexConfig {
-            max_entries: args.max_entries.unwrap_or(index.max_entries),
-            max_memory_bytes: args.max_memory.unwrap_or(index.max_memory_bytes),
-            ..index
-        },
-        policies,
-        ranker,
-        max_in_flight,
-    }
-}
-
-const DEFAULT_MAX_IN_FLIGHT: u64 = 4_096;
-
-fn set<T>(setting: &mut Sourced<T>, given: Option<T>, flag: &'static str) {
-    if let Some(value) = given {
-        *setting = Sourced::new(value, Source::Flag(flag));
-    }
-}
-
 fn help_of(knob: Knob) -> String {
     let info = knob.info();
-    let off = if info.off == "n/a" { String::new() } else { format!(", {} switches it off", info.off) };
+    let off = if info.off == "n/a" { String::new() } else { format!("; {} switches it off", info.off) };
     let (first, rest) = info.summary.split_at(1);
-    format!("{}{rest} [default: {}{off}]", first.to_uppercase(), info.default)
+    format!("{}{rest}{off}", first.to_uppercase())
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
+    use std::ffi::OsString;
+
+    use clap::{FromArgMatches as _, Parser};
 
     use super::*;
+    use crate::model::{Source, Sourced};
 
     #[derive(Parser)]
     struct Cli {
         #[command(flatten)]
-        args: Args,
+        given: Given,
     }
 
-    fn parsed(args: &[&str]) -> Result<Args, clap::Error> {
-        Cli::try_parse_from([&["serve"], args].concat()).map(|cli| cli.args)
+    /// Flags, variables and file resolved.
+    pub(super) fn resolved(flags: &[&str], variables: &[(&str, &str)]) -> Result<Args, CommandError> {
+        let cli = <Cli as clap::CommandFactory>::command().try_get_matches_from([&["serve"], flags].concat());
+        let given = cli.and_then(|matches| Cli::from_arg_matches(&matches));
+        let given =
+            given.map_err(|error| super::super::UsageError::from_parser(&error, "icache serve"))?.given;
+        let set = |name: &str| {
+            variables.iter().find(|(own, _)| *own == name).map(|(_, value)| OsString::from(value))
+        };
+        Ok(given.resolve_with(&set)?)
+    }
+
+    fn parsed(args: &[&str]) -> Result<Args, CommandError> {
+        resolved(args, &[])
     }
 
     #[test]
     fn what_is_given_says_that_it_was() {
-        let args = parsed(&["--pressure-weight", "0.5", "--default-ttl", "1h", "--max-in-flight", "0"]);
-        let args = args.unwrap();
-        let config = router_config(&args, PolicySet::empty(&defaults(&args)));
+        let flags = ["--pressure-weight", "0.5", "--default-ttl", "1h", "--max-in-flight", "0"];
+        let args = resolved(&flags, &[("ICACHE_BLOCK_SIZE", "32"), ("ICACHE_PRESSURE_WEIGHT", "9")]).unwrap();
+        let config = build::router_config(&args, PolicySet::empty(&build::defaults(&args)));
         let ranker = &config.ranker;
-        assert_eq!(ranker.pressure_weight, Sourced::new(0.5, Source::Flag("--pressure-weight")));
-        assert_eq!(ranker.block_size, Sourced::built_in(16));
-        assert_eq!(config.max_in_flight, Sourced::new(0, Source::Flag("--max-in-flight")));
+        let by = |text: &str| Source::Setting(text.into());
+        assert_eq!(ranker.pressure_weight, Sourced::new(0.5, by("flag --pressure-weight")));
+        assert_eq!(ranker.block_size, Sourced::new(32, by("variable ICACHE_BLOCK_SIZE")));
+        assert_eq!(ranker.slo_tight_ttft_ms, Sourced::built_in(200));
+        assert_eq!(config.max_in_flight, Sourced::new(0, by("flag --max-in-flight")));
         let ttl_ns = &config.policies.default_policy().ttl_ns;
-        assert_eq!(*ttl_ns, Sourced::new(3_600_000_000_000, Source::Flag("--default-ttl")));
+        assert_eq!(*ttl_ns, Sourced::new(3_600_000_000_000, by("flag --default-ttl")));
+    }
+
+    /// The registry of knobs and the settings of a router that was told nothing are one and the same.
+    #[test]
+    fn nothing_given_is_what_is_built_in() {
+        let args = parsed(&[]).unwrap();
+        let config = build::router_config(&args, PolicySet::empty(&build::defaults(&args)));
+        let index = crate::index::IndexConfig::default();
+        assert_eq!(config.ranker, crate::policy::default_ranker());
+        assert_eq!(config.max_in_flight, Sourced::built_in(4_096));
+        assert_eq!(config.index.max_entries, index.max_entries);
+        assert_eq!(config.index.max_memory_bytes, index.max_memory_bytes);
+        assert_eq!(config.index.limits.request_blocks, index.limits.request_blocks);
+        assert_eq!(config.policies.default_policy().ttl_ns, crate::policy::Defaults::default().ttl_ns);
     }
 
     #[test]
@@ -384,26 +360,5 @@ mod tests {
         assert!(
             parsed(&["--block-size", "1", "--max-memory", "512MiB", "--tenant-hot-max-age", "0"]).is_ok()
         );
-    }
-
-    #[test]
-    fn only_loopback_is_plain_unless_told_so() {
-        for (args, is_refused) in [
-            (&["--grpc-addr=127.0.0.1:0"][..], false),
-            (&["--grpc-addr=127.9.9.9:0"], false),
-            (&["--grpc-addr=[::1]:0"], false),
-            (&["--grpc-addr=[::ffff:127.0.0.1]:0"], false),
-            (&["--grpc-addr=0.0.0.0:0"], true),
-            (&["--grpc-addr=[::]:0"], true),
-            (&["--grpc-addr=10.0.0.1:9090"], true),
-            (&["--grpc-addr=0.0.0.0:0", "--insecure-plaintext"], false),
-            (&["--grpc-addr=0.0.0.0:0", "--insecure-disable-auth"], true),
-            (&["--admin-addr=[::1]:0"], false),
-            (&["--admin-addr=0.0.0.0:0"], true),
-            (&["--admin-addr=0.0.0.0:0", "--insecure-plaintext"], true),
-            (&["--admin-addr=0.0.0.0:0", "--insecure-disable-auth"], false),
-        ] {
-            assert_eq!(refuse_exposure(&parsed(args).unwrap()).is_err(), is_refused, "{args:?}");
-        }
     }
 }

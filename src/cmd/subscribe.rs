@@ -4,6 +4,7 @@ mod address;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::Uri;
@@ -12,7 +13,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
 use self::address::{metrics_url, publishers};
-use super::client::ServerArgs;
+use super::client::{ServerArgs, Way};
 use super::error::sentence;
 use super::serve::log::LogArgs;
 use super::serve::values::{address as socket_address, count, positive_span};
@@ -20,7 +21,7 @@ use super::serve::{Signals, ready};
 use super::{CommandError, Exit, ServerError, UsageError};
 use crate::engine::{Identity, MapperOptions};
 use crate::model::{AdapterId, HashScheme, Limits, ModelId, PROBE_TENANT, ReplicaId, TenantId};
-use crate::subscribe::{Fleet, MAX_REPLICAS, SidecarConfig};
+use crate::subscribe::{Dial, Dialed, Fleet, MAX_REPLICAS, SidecarConfig};
 
 /// Tell a server what an engine's cache holds, from the events that the engine publishes
 ///
@@ -195,7 +196,7 @@ async fn follow(args: &Args, config: SidecarConfig) -> Result<Exit, CommandError
 }
 
 fn config(args: &Args) -> Result<SidecarConfig, UsageError> {
-    let (server, server_url) = args.server.endpoint()?;
+    let way = args.server.way()?;
     let publishers = publishers(args)?;
     let mut mapper = MapperOptions {
         adapter_names: args.adapter_names.iter().cloned().collect(),
@@ -217,11 +218,26 @@ fn config(args: &Args) -> Result<SidecarConfig, UsageError> {
         },
         publishers,
         mapper,
-        server,
-        server_url,
+        server: way.endpoint().clone(),
+        server_url: way.url().to_owned(),
+        dial: dial(way),
         patience: args.server.patience(),
         refresh: args.refresh,
         metrics_url: args.metrics_url.clone(),
+    })
+}
+
+/// Connects with the certificates and the token that are there by then.
+fn dial(way: Way) -> Dial {
+    Arc::new(move || {
+        let way = way.clone();
+        Box::pin(async move {
+            let (connector, authorization) = way.open().map_err(|error| error.to_string())?;
+            match connector.connect().await {
+                Ok(wire) => Ok(Dialed { wire: Box::new(wire), authorization }),
+                Err(fault) => Err(fault.to_string()),
+            }
+        })
     })
 }
 
@@ -308,7 +324,7 @@ mod tests {
             (&["--tenant=inferencecache.io/probe"], "cannot be used multiple times"),
             (&["--refresh=0s"], "above 0"),
         ] {
-            let error = parsed(args).unwrap_err();
+            let error = parsed(args).err().unwrap();
             assert!(error.contains(said), "{args:?}: {error}");
         }
         assert!(tenant(PROBE_TENANT).is_err() && id("").is_err());

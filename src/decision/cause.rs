@@ -65,6 +65,8 @@ causes! {
     SchemeUnknown "scheme-unknown" "no entry under this hash scheme";
     Novel "novel" "the keys are right and nobody holds the prefix";
     NotHeardOf "not-heard-of" "replicas that were not heard of in time were dropped";
+    Drained "drained" "replicas that are drained were dropped";
+    NotHeardOfOrDrained "not-heard-of-or-drained" "replicas that were not heard of in time, and drained ones, were dropped";
     PolicyRefusesWarm "policy-refuses-warm" "the policy refuses warm-replica answers";
     BelowFloor "below-floor" "below the floor of the policy";
     NoSeed "no-seed" "the request has no hash to derive a stable replica from";

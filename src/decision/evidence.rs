@@ -145,6 +145,8 @@ pub struct Evidence {
     pub warm: Vec<Warm>,
     /// When each replica of the roster was last heard of, by member; only where asked for.
     pub heard: Arc<[Timestamp]>,
+    /// Replicas of the roster that are drained, by member, ascending: treated as not heard of.
+    pub drained: Vec<u32>,
     /// No entry at all, in any tenant.
     pub index_is_empty: bool,
     /// The tenant has an entry in some model.

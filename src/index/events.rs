@@ -20,7 +20,7 @@ impl Index {
         if let Err(cause) = check_event(event, &self.limits) {
             return EventApplied { removed: 0, dropped: Some(cause) };
         }
-        match event.kind {
+        let applied = match event.kind {
             EventKind::PrefixEvicted => EventApplied { removed: self.evict(event), dropped: None },
             EventKind::AllCleared => EventApplied { removed: self.clear(event), dropped: None },
             EventKind::ReplicaUpdated => {
@@ -32,6 +32,18 @@ impl Index {
                 EventApplied { removed: 0, dropped }
             }
             EventKind::PrefixAdded | EventKind::Unknown => EventApplied::default(),
+        };
+        if event.kind != EventKind::Unknown {
+            self.note_event(event, now);
+        }
+        applied
+    }
+
+    /// Remembers when the replica's last event came; of one that is not known, nothing.
+    fn note_event(&self, event: &CacheEvent<'_>, now: Timestamp) {
+        let mut state = self.state.write();
+        if let Some(member) = find_member(&state, event) {
+            state.members[member].last_event = Some(now);
         }
     }
 

@@ -17,6 +17,7 @@ mod naming;
 mod order;
 mod read;
 mod report;
+mod snapshot;
 mod state;
 mod sweep;
 mod twins;
@@ -29,6 +30,7 @@ pub use events::EventApplied;
 pub use export::{Export, ExportedEntry, ExportedHash, ExportedKey, ExportedPartition, ExportedReplica};
 pub use ingest::DropCause;
 pub use report::{CacheState, DomainFacts, IndexGauges, ReplicaState};
+pub use snapshot::{ReplicaRow, RowStats, Snapshot, TenantRow};
 pub use sweep::Swept;
 
 use self::state::State;

@@ -88,6 +88,8 @@ pub(super) struct Member {
     pub(super) last: u32,
     pub(super) stats: Option<Stats>,
     pub(super) heard: Timestamp,
+    /// When its last event came.
+    pub(super) last_event: Option<Timestamp>,
     /// Time under which it is listed among the members without entries.
     pub(super) idle_since: Option<i64>,
 }
@@ -102,6 +104,7 @@ impl Default for Member {
             last: NONE,
             stats: None,
             heard: Timestamp::MIN,
+            last_event: None,
             idle_since: None,
         }
     }

@@ -18,6 +18,20 @@ pub struct CacheState {
     pub hot_prefixes: u64,
 }
 
+impl CacheState {
+    /// The parts as one.
+    pub fn joined(parts: impl IntoIterator<Item = CacheState>) -> Self {
+        let mut all = Self::default();
+        for part in parts {
+            all.replicas.extend(part.replicas);
+            all.total_prefixes += part.total_prefixes;
+            all.hot_prefixes += part.hot_prefixes;
+        }
+        all.replicas.sort_by(|a, b| a.replica.cmp(&b.replica));
+        all
+    }
+}
+
 /// One replica's statistics, as the index keeps them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReplicaState {
@@ -190,7 +204,7 @@ impl Index {
     }
 
     /// Looks at all positions of an arena, in short reads.
-    fn each_slot(&self, slots: impl Fn(&State) -> u32, mut look: impl FnMut(&State, u32)) {
+    pub(super) fn each_slot(&self, slots: impl Fn(&State) -> u32, mut look: impl FnMut(&State, u32)) {
         let mut next = 0;
         loop {
             let state = self.state.read();

@@ -11,6 +11,8 @@ pub enum Source {
     Default,
     /// A server setting: the flag.
     Flag(&'static str),
+    /// A server setting: the flag, variable, or file and line that gave it, as one text.
+    Setting(Arc<str>),
     /// The replay, which is not under the load of the server that was recorded.
     Replay,
     /// A policy object: its name, and file and line where known, as one text.
@@ -23,7 +25,7 @@ impl fmt::Display for Source {
             Self::Default => out.write_str("default"),
             Self::Flag(flag) => write!(out, "flag {flag}"),
             Self::Replay => out.write_str("replay"),
-            Self::Object(object) => out.write_str(object),
+            Self::Setting(text) | Self::Object(text) => out.write_str(text),
         }
     }
 }

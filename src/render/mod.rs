@@ -4,9 +4,11 @@
 //! the screen is, and for which a closed pipe is the end of the output and no error.
 
 mod answer;
-mod capture;
 mod bench;
+mod capture;
+mod config;
 mod diagnostics;
+mod drain;
 mod error;
 mod explanation;
 pub mod html;
@@ -23,11 +25,13 @@ mod table;
 mod text;
 
 pub use answer::{AnswerJson, RankedReplicaJson, ack, answer};
-pub use capture::{CaptureProgress, Captured, captured};
 pub use bench::{BenchProgress, bench, bench_page};
+pub use capture::{CaptureProgress, Captured, captured};
+pub use config::{config, settings_table};
 pub use diagnostics::{
     DiagnosticFormat, Linted, diagnostics, lint_rules_page, policy_error, rule, rule_listing,
 };
+pub use drain::drain;
 pub use error::{ErrorText, error, warnings};
 pub use explanation::{Asked, ExplanationJson, explanation};
 pub use markdown::plain;

@@ -21,6 +21,28 @@ const VERSION: (&str, &str) = ("version", "version of this shape");
 /// and `policy`.
 pub const SHAPES: &[Shape] = &[
     Shape {
+        name: "Configuration",
+        stands: "`icache serve --print-config -o json`; `GET /config`",
+        fields: &[
+            VERSION,
+            (
+                "settings",
+                "list of {key, value, source, flag, variable}, in the order of the help; `value` is null where nothing is set",
+            ),
+        ],
+    },
+    Shape {
+        name: "Drain",
+        stands: "`icache drain -o json`; `/drain/REPLICA`",
+        fields: &[
+            VERSION,
+            ("replicaId", "which replica"),
+            ("drained", "whether it gets no hints"),
+            ("since", "since when; left out where it is not drained"),
+            ("until", "it gets hints again from here on; left out where it is not drained"),
+        ],
+    },
+    Shape {
         name: "Answer",
         stands: "`icache lookup -o json`; `answer` of an explanation",
         fields: &[

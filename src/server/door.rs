@@ -1,5 +1,5 @@
-//! The door that every call of our services comes through: arrival time, deadline, calls in flight, and the two places
-//! where the transport's answer is not the contract's.
+//! The door that every call of our services comes through: who calls, arrival time, deadline, calls in flight, and the
+//! two places where the transport's answer is not the contract's.
 //!
 //! A message over the size limit is RESOURCE_EXHAUSTED, where the transport says OUT_OF_RANGE. A lookup whose deadline
 //! passes before its message has arrived is answered `TIMEOUT`, where the transport would fail the call.
@@ -20,6 +20,9 @@ use tonic::codegen::{BoxFuture, Service, http};
 use tonic::server::NamedService;
 use tonic::{Code, Status};
 
+use super::Core;
+use super::access::{Access, Caller};
+use super::metrics::Metrics;
 use crate::lookup::{Call, Stopwatch};
 use crate::model::{Timestamp, duration_ns};
 
@@ -34,6 +37,7 @@ pub(super) struct Arrival {
     deadline: Option<Duration>,
     in_flight: u64,
     ticket: Option<Arc<Ticket>>,
+    sees_all: bool,
 }
 
 impl Arrival {
@@ -42,7 +46,7 @@ impl Arrival {
     /// The call is in flight as long as this is kept.
     pub(super) fn of<T>(request: &tonic::Request<T>) -> Self {
         let Some(arrival) = request.extensions().get::<Self>() else {
-            return Self { at: Instant::now(), deadline: None, in_flight: 1, ticket: None };
+            return Self { at: Instant::now(), deadline: None, in_flight: 1, ticket: None, sees_all: false };
         };
         let mut arrival = arrival.clone();
         if let Some(count) = arrival.ticket.as_ref().and_then(|ticket| ticket.take_message()) {
@@ -61,6 +65,7 @@ impl Arrival {
             deadline: left.into_iter().flatten().min(),
             in_flight: count,
             ticket: Some(Arc::new(ticket)),
+            sees_all: self.sees_all,
         }
     }
 
@@ -86,6 +91,7 @@ impl Arrival {
             deadline_ns: self.deadline.map(duration_ns),
             in_flight: self.in_flight,
             watch: Stopwatch::Since(self.at),
+            sees_all: self.sees_all,
         }
     }
 }
@@ -96,13 +102,16 @@ pub(super) struct Door<S> {
     inner: S,
     in_flight: Arc<AtomicU64>,
     message_wait: Duration,
+    access: Access,
+    metrics: Arc<Metrics>,
 }
 
 impl<S> Door<S> {
-    /// `in_flight` counts the lookups that have arrived and are not answered; one whose message has not come within
+    /// The core counts the lookups that have arrived and are not answered; one whose message has not come within
     /// `message_wait` is not counted until it comes.
-    pub(super) fn new(inner: S, in_flight: Arc<AtomicU64>, message_wait: Duration) -> Self {
-        Self { inner, in_flight, message_wait }
+    pub(super) fn new(inner: S, core: &Core, message_wait: Duration) -> Self {
+        let (in_flight, access) = (Arc::clone(&core.in_flight), core.access.clone());
+        Self { inner, in_flight, message_wait, access, metrics: Arc::clone(&core.metrics) }
     }
 }
 
@@ -131,6 +140,14 @@ where
     fn call(&mut self, mut request: http::Request<Body>) -> Answering<S> {
         let at = Instant::now();
         let path = request.uri().path();
+        let metrics = Arc::clone(&self.metrics);
+        let caller = match self.access.admit(path, request.headers(), request.extensions()) {
+            Ok(caller) => caller,
+            Err(refused) => {
+                let inner: BoxFuture<_, _> = Box::pin(std::future::ready(Ok(refused.into_http())));
+                return Answering { inner, late: None, waiting: None, metrics };
+            }
+        };
         // An explanation costs what a lookup costs and more, so it counts as one.
         let entered = (path == LOOKUP_PATH || path == EXPLAIN_PATH).then(|| Ticket::enter(&self.in_flight));
         let (ticket, in_flight) =
@@ -140,9 +157,11 @@ where
             deadline: request.headers().get(GRPC_TIMEOUT_HEADER).and_then(parse_timeout),
             in_flight,
             ticket: ticket.clone(),
+            sees_all: caller.sees_all(),
         };
         let until = arrival.deadline.filter(|_| ticket.is_some()).and_then(|span| at.checked_add(span));
         request.extensions_mut().insert(arrival);
+        request.extensions_mut().insert::<Caller>(caller);
         let late = until.map(|until| Late {
             until,
             sleep: Box::pin(tokio::time::sleep_until(until.into())),
@@ -150,7 +169,7 @@ where
             request: without_message(&request),
         });
         let waiting = ticket.map(|ticket| Waiting { ticket, span: self.message_wait, timer: None });
-        Answering { inner: self.inner.call(request), late, waiting }
+        Answering { inner: self.inner.call(request), late, waiting, metrics }
     }
 }
 
@@ -239,6 +258,7 @@ pub(super) struct Answering<S> {
     inner: BoxFuture<http::Response<Body>, Infallible>,
     late: Option<Late<S>>,
     waiting: Option<Waiting>,
+    metrics: Arc<Metrics>,
 }
 
 impl<S> Future for Answering<S>
@@ -250,7 +270,7 @@ where
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         if let Poll::Ready(answer) = this.inner.as_mut().poll(context) {
-            return Poll::Ready(answer.map(of_contract));
+            return Poll::Ready(answer.map(|answer| of_contract(answer, &this.metrics)));
         }
         if this.waiting.as_mut().is_some_and(|waiting| waiting.poll(context).is_ready()) {
             this.waiting = None;
@@ -262,13 +282,15 @@ where
         }
         let Some(mut late) = this.late.take() else { return Poll::Pending };
         this.inner = late.service.call(late.request);
-        this.inner.as_mut().poll(context).map(|answer| answer.map(of_contract))
+        let metrics = &this.metrics;
+        this.inner.as_mut().poll(context).map(|answer| answer.map(|answer| of_contract(answer, metrics)))
     }
 }
 
 /// The contract's status for a message over the limit. No handler of ours says OUT_OF_RANGE itself.
-fn of_contract(mut response: http::Response<Body>) -> http::Response<Body> {
+fn of_contract(mut response: http::Response<Body>, metrics: &Metrics) -> http::Response<Body> {
     if Status::from_header_map(response.headers()).is_some_and(|status| status.code() == Code::OutOfRange) {
+        metrics.observe_large_message();
         let code = http::HeaderValue::from(Code::ResourceExhausted as i32);
         response.headers_mut().insert(Status::GRPC_STATUS, code);
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tonic::{Request, Response, Status};
 
 use super::Core;
+use super::access::Caller;
 use super::aside::aside;
 use super::door::Arrival;
 use crate::contract::wire::icache::v1alpha1::ExplainRouteResponse;
@@ -30,21 +31,29 @@ impl Explain for Explainer {
         &self,
         request: Request<LookupRouteRequest>,
     ) -> Result<Response<ExplainRouteResponse>, Status> {
+        let caller = Caller::of(&request);
+        caller.may_name(&request.get_ref().tenant_id)?;
         let arrival = Arrival::of(&request);
         let message = request.into_inner();
         // There is little to explain, and the transport would not wait for another thread.
         if arrival.is_late() {
-            return Ok(Response::new(explain(&self.core, &message, &arrival)));
+            return Ok(Response::new(explain(&self.core, &message, &arrival, &caller)));
         }
         let core = Arc::clone(&self.core);
         // It names what an index holds, and lists every candidate: much more than a lookup does.
-        let explained = aside("explaining a lookup", move || explain(&core, &message, &arrival));
+        let explained = aside("explaining a lookup", move || explain(&core, &message, &arrival, &caller));
         Ok(Response::new(explained.await?))
     }
 }
 
-fn explain(core: &Core, message: &LookupRouteRequest, arrival: &Arrival) -> ExplainRouteResponse {
+fn explain(
+    core: &Core,
+    message: &LookupRouteRequest,
+    arrival: &Arrival,
+    caller: &Caller,
+) -> ExplainRouteResponse {
     let lookup = decode_request(message);
-    let explained = core.router.explain(&lookup, arrival.call());
+    let mut explained = core.router.explain(&lookup, arrival.call());
+    explained.facts.tenants.retain(|tenant| caller.sees(tenant));
     encode_explanation(explanation(&explained, &lookup, super::grpc::micros(arrival.elapsed())))
 }

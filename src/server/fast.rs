@@ -13,6 +13,7 @@ use tokio::time::Sleep;
 use tokio_stream::Stream;
 use tonic::{Code, Request, Response, Status, Streaming};
 
+use super::access::Caller;
 use super::aside::aside;
 use super::door::Arrival;
 use super::grpc::{decide, is_small};
@@ -49,12 +50,14 @@ impl FastLookup for Fast {
         &self,
         request: Request<Streaming<FastLookupRequest>>,
     ) -> Result<Response<Answers>, Status> {
-        let arrival = Arrival::of(&request);
+        let (arrival, caller) = (Arrival::of(&request), Caller::of(&request));
+        caller.may_name("")?;
         Ok(Response::new(Answers {
             stopping: Box::pin(draining(self.core.phase.clone())),
             core: Arc::clone(&self.core),
             requests: request.into_inner(),
             arrival,
+            caller,
             reads: Reads::More,
             large: Vec::new(),
             counts: Vec::new(),
@@ -69,6 +72,8 @@ pub(super) struct Answers {
     requests: Streaming<FastLookupRequest>,
     /// That of the stream.
     arrival: Arrival,
+    /// Judged anew with each message.
+    caller: Caller,
     reads: Reads,
     large: Vec<Large>,
     /// Token counts of the chain at hand; kept for its memory.
@@ -126,6 +131,10 @@ impl Stream for Answers {
             }
             match Pin::new(&mut this.requests).poll_next(context) {
                 Poll::Ready(Some(Ok(message))) => {
+                    if let Err(status) = this.caller.may_name(&message.tenant_id) {
+                        this.reads = Reads::Done(Some(status));
+                        continue;
+                    }
                     if let Some(response) = this.take(message) {
                         this.in_a_row += 1;
                         return Poll::Ready(Some(Ok(response)));

@@ -16,8 +16,10 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::metadata::{MetadataMap, MetadataValue};
 use tonic::{Code, Status};
 
-use super::metrics::{METRICS, MetricInfo, Metrics, Sizes};
+use super::access::Caller;
+use super::metrics::{METRICS, Metric, MetricInfo, Metrics, Sample, Sizes};
 use super::queue::{Bounds, Next, Queue};
+use super::series::OTHER;
 use super::{Core, Phase, draining};
 use crate::contract::wire::inferencecache::v1alpha1 as wire;
 use crate::contract::{decode_event, decode_update};
@@ -50,7 +52,15 @@ pub(super) struct Feeds {
 
 struct Subscriber {
     wanted: Wanted,
+    /// What it may not see does not even count as missed.
+    caller: Caller,
     queue: Queue<Arc<wire::CacheEvent>>,
+}
+
+impl Subscriber {
+    fn takes(&self, model: &str, tenant: &str, kind: EventKind) -> bool {
+        self.wanted.takes(model, tenant, kind) && self.caller.sees(tenant)
+    }
 }
 
 /// A subscriber that is told of events until this is dropped.
@@ -91,7 +101,7 @@ impl Feeds {
         let kind = kind_of(event.r#type);
         let event = Arc::new(event);
         for subscriber in self.subscribers.read().iter() {
-            if subscriber.wanted.takes(&event.model_id, &event.tenant_id, kind) {
+            if subscriber.takes(&event.model_id, &event.tenant_id, kind) {
                 self.offer(subscriber, &event);
             }
         }
@@ -117,8 +127,7 @@ impl Feeds {
         }
         let subscribers = self.subscribers.read();
         let (model, tenant) = (&*message.model_id, &*message.tenant_id);
-        let takes =
-            |subscriber: &&Arc<Subscriber>| subscriber.wanted.takes(model, tenant, EventKind::PrefixAdded);
+        let takes = |subscriber: &&Arc<Subscriber>| subscriber.takes(model, tenant, EventKind::PrefixAdded);
         let takers: Vec<_> = subscribers.iter().filter(takes).collect();
         if takers.is_empty() {
             return;
@@ -146,13 +155,15 @@ impl Feeds {
         }
     }
 
-    /// The events that `wanted` asks for, from now until the server drains. No event has an id of more than `id_bytes`.
+    /// The events that `wanted` asks for and `caller` may see, from now until the server drains. No event has an id of more
+    /// than `id_bytes`.
     pub(super) fn events(
         self: &Arc<Self>,
         wanted: &wire::StreamEventsRequest,
         id_bytes: usize,
+        caller: Caller,
     ) -> Feed<wire::CacheEvent> {
-        let subscription = self.subscribe(Wanted::new(wanted, id_bytes));
+        let subscription = self.subscribe(Wanted::new(wanted, id_bytes), caller);
         let (phase, metrics) = (self.phase.clone(), Arc::clone(&self.metrics));
         let (sender, receiver) = mpsc::channel(1);
         tokio::spawn(async move {
@@ -181,8 +192,8 @@ impl Feeds {
         Box::pin(ReceiverStream::new(receiver))
     }
 
-    fn subscribe(self: &Arc<Self>, wanted: Wanted) -> Subscription {
-        let subscriber = Arc::new(Subscriber { wanted, queue: Queue::new(QUEUE) });
+    fn subscribe(self: &Arc<Self>, wanted: Wanted, caller: Caller) -> Subscription {
+        let subscriber = Arc::new(Subscriber { wanted, caller, queue: Queue::new(QUEUE) });
         let mut subscribers = self.subscribers.write();
         subscribers.push(Arc::clone(&subscriber));
         self.count.store(subscribers.len(), Ordering::Relaxed);
@@ -286,9 +297,26 @@ fn known_metrics(asked: &[String]) -> Option<Vec<&'static str>> {
     (!asked.is_empty()).then(|| METRICS.iter().filter(is_asked).map(|info| info.name).collect())
 }
 
-/// All samples of the metrics that `wanted` names, now and every few seconds until the server drains. An observer that
-/// is still busy with a round when the next is due misses that one: its values are in the one after it.
-pub(super) fn metrics(core: &Arc<Core>, wanted: &wire::StreamMetricsRequest) -> Feed<wire::Metric> {
+/// Metrics that say nothing of anybody's state.
+const OPEN_METRICS: [Metric; 2] = [Metric::ServerUp, Metric::BuildInfo];
+
+/// Whether a caller may see a sample: one that may not name every tenant sees those of its own, since the others count
+/// what all tenants do.
+fn may_see(caller: &Caller, sample: &Sample) -> bool {
+    if caller.sees_all() || OPEN_METRICS.iter().any(|metric| metric.info().name == sample.name) {
+        return true;
+    }
+    let tenant = sample.labels.iter().find(|(name, _)| name == "tenant_id");
+    tenant.is_some_and(|(_, tenant)| tenant != OTHER && caller.sees(tenant))
+}
+
+/// All samples of the metrics that `wanted` names and `caller` may see, now and every few seconds until the server drains.
+/// An observer that is still busy with a round when the next is due misses that one: its values are in the one after it.
+pub(super) fn metrics(
+    core: &Arc<Core>,
+    wanted: &wire::StreamMetricsRequest,
+    caller: Caller,
+) -> Feed<wire::Metric> {
     let core = Arc::clone(core);
     let wanted = known_metrics(&wanted.names);
     let (sender, receiver) = mpsc::channel(1);
@@ -306,7 +334,7 @@ pub(super) fn metrics(core: &Arc<Core>, wanted: &wire::StreamMetricsRequest) -> 
             missed += skipped;
             core.metrics.observe_missed(METRIC_ROUNDS, skipped);
             due = Some(at + METRICS_EVERY);
-            if !send_round(&core, wanted.as_deref(), &sender).await {
+            if !send_round(&core, wanted.as_deref(), &caller, &sender).await {
                 break;
             }
         }
@@ -325,10 +353,14 @@ fn rounds_between(due: tokio::time::Instant, at: tokio::time::Instant) -> u64 {
 async fn send_round(
     core: &Core,
     wanted: Option<&[&str]>,
+    caller: &Caller,
     sender: &mpsc::Sender<Result<wire::Metric, Status>>,
 ) -> bool {
     let timestamp_us = Timestamp::now().as_us();
     for sample in core.metrics.samples(&Sizes::of(&core.router), wanted) {
+        if !may_see(caller, &sample) {
+            continue;
+        }
         let metric = wire::Metric {
             name: sample.name,
             r#type: sample.kind.to_owned(),
@@ -380,7 +412,7 @@ mod tests {
     async fn an_event_in_the_queue_does_not_keep_its_message() {
         let message = Bytes::from(vec![7; 1 << 20]);
         let feeds = Arc::new(Feeds::new(watch::channel(Phase::Serving).1, Arc::new(Metrics::new(1))));
-        let observer = feeds.subscribe(Wanted::new(&wire::StreamEventsRequest::default(), 512));
+        let observer = feeds.subscribe(Wanted::new(&wire::StreamEventsRequest::default(), 512), Caller::anyone());
         feeds.publish(wire::CacheEvent { prefix_hash: message.slice(..8), ..Default::default() });
         assert!(message.is_unique(), "the queue holds the message");
         let Next::Item(event) = observer.subscriber.queue.next().await else { panic!("it is there") };

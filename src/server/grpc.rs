@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tonic::{Request, Response, Status, Streaming};
 
+use super::access::Caller;
 use super::aside::aside;
 use super::door::Arrival;
 use super::feeds::{self, Feed};
@@ -16,6 +17,7 @@ use crate::contract::wire::inferencecache::v1alpha1::inference_cache_server::Inf
 use crate::contract::{decode_request, encode_answer, encode_state};
 use crate::decision::{Decision, GateId, Reason};
 use crate::explanation::answer;
+use crate::index::CacheState;
 use crate::lookup::Call;
 use crate::model::{Eviction, LookupRequest, PROBE_TENANT};
 
@@ -43,8 +45,9 @@ impl Cache {
 impl InferenceCache for Cache {
     async fn render_template(
         &self,
-        _request: Request<wire::RenderTemplateRequest>,
+        request: Request<wire::RenderTemplateRequest>,
     ) -> Result<Response<wire::RenderTemplateResponse>, Status> {
+        Caller::of(&request).may_name(&request.get_ref().tenant_id)?;
         let response =
             wire::RenderTemplateResponse { reason_code: RENDER_OK.to_owned(), ..Default::default() };
         Ok(Response::new(response))
@@ -54,6 +57,7 @@ impl InferenceCache for Cache {
         &self,
         request: Request<wire::LookupRouteRequest>,
     ) -> Result<Response<wire::LookupRouteResponse>, Status> {
+        Caller::of(&request).may_name(&request.get_ref().tenant_id)?;
         let arrival = Arrival::of(&request);
         let message = request.into_inner();
         if is_small(message.block_hashes.len(), message.token_ids.len()) {
@@ -74,8 +78,9 @@ impl InferenceCache for Cache {
 
     async fn lookup_pd_route(
         &self,
-        _request: Request<wire::LookupPdRouteRequest>,
+        request: Request<wire::LookupPdRouteRequest>,
     ) -> Result<Response<wire::LookupPdRouteResponse>, Status> {
+        Caller::of(&request).may_name(&request.get_ref().tenant_id)?;
         let reason_code = Reason::NoHint.code().to_owned();
         Ok(Response::new(wire::LookupPdRouteResponse { reason_code, ..Default::default() }))
     }
@@ -84,8 +89,16 @@ impl InferenceCache for Cache {
         &self,
         request: Request<wire::GetCacheStateRequest>,
     ) -> Result<Response<wire::GetCacheStateResponse>, Status> {
+        let caller = Caller::of(&request);
         let asked = request.get_ref();
-        let state = self.core.router.index().cache_state(&asked.tenant_id, &asked.model_id);
+        caller.may_name(&asked.tenant_id)?;
+        let index = self.core.router.index();
+        let state = match caller.tenants().filter(|_| asked.tenant_id.is_empty()) {
+            None => index.cache_state(&asked.tenant_id, &asked.model_id),
+            Some(tenants) => {
+                CacheState::joined(tenants.iter().map(|tenant| index.cache_state(tenant, &asked.model_id)))
+            }
+        };
         Ok(Response::new(encode_state(state)))
     }
 
@@ -94,14 +107,17 @@ impl InferenceCache for Cache {
         &self,
         request: Request<Streaming<wire::CacheStateUpdate>>,
     ) -> Result<Response<wire::Ack>, Status> {
+        let caller = Caller::of(&request);
         let mut updates = request.into_inner();
         while let Some(update) = updates.message().await? {
+            caller.may_name(&update.tenant_id)?;
             self.core.ingest.update(update).await?;
         }
         Ok(Response::new(acknowledged()))
     }
 
     async fn publish_event(&self, request: Request<wire::CacheEvent>) -> Result<Response<wire::Ack>, Status> {
+        Caller::of(&request).may_name(&request.get_ref().tenant_id)?;
         if let Some(event) = self.core.ingest.event(request.into_inner()).await? {
             self.core.feeds.publish(event);
         }
@@ -114,8 +130,10 @@ impl InferenceCache for Cache {
         &self,
         request: Request<wire::StreamEventsRequest>,
     ) -> Result<Response<Self::StreamCacheEventsStream>, Status> {
+        let caller = Caller::of(&request);
+        caller.may_name(&request.get_ref().tenant_id)?;
         let id_bytes = self.core.router.limits().id_bytes;
-        Ok(Response::new(self.core.feeds.events(request.get_ref(), id_bytes)))
+        Ok(Response::new(self.core.feeds.events(request.get_ref(), id_bytes, caller)))
     }
 
     type StreamMetricsStream = Feed<wire::Metric>;
@@ -124,7 +142,8 @@ impl InferenceCache for Cache {
         &self,
         request: Request<wire::StreamMetricsRequest>,
     ) -> Result<Response<Self::StreamMetricsStream>, Status> {
-        Ok(Response::new(feeds::metrics(&self.core, request.get_ref())))
+        let caller = Caller::of(&request);
+        Ok(Response::new(feeds::metrics(&self.core, request.get_ref(), caller)))
     }
 }
 

@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 
 use super::metrics::Sizes;
 use super::{Core, Phase};
+use crate::model::Timestamp;
 
 /// Serves until `stopped`.
 pub(super) async fn serve(
@@ -34,6 +35,7 @@ async fn readyz(State(core): State<Arc<Core>>) -> (StatusCode, &'static str) {
 }
 
 async fn metrics(State(core): State<Arc<Core>>) -> impl IntoResponse {
+    core.metrics.observe_drained(core.router.drains().all(Timestamp::now()).len());
     let page = core.metrics.render(&Sizes::of(&core.router));
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], page)
 }

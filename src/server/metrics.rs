@@ -1,6 +1,7 @@
 //! Metrics: one table of what there is, and the observations that fill it.
 
 mod policies;
+mod security;
 mod sizes;
 
 use std::collections::BTreeMap;
@@ -11,11 +12,14 @@ use prometheus::core::Collector;
 use prometheus::proto::MetricType;
 use prometheus::{HistogramOpts, HistogramVec, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder};
 
+pub(super) use self::security::{AuthResult, Credentials, Denial, Endpoint, TlsFailure};
+
 use self::policies::PolicyGauges;
+use self::security::SecurityMetrics;
 pub(super) use self::sizes::Sizes;
 use super::door::Arrival;
 use super::series::Series;
-use crate::decision::{Decision, GateId, Reason};
+use crate::decision::{Cause, Decision, GateId, Reason};
 use crate::index::{Applied, DropCause, EventApplied, Swept};
 use crate::model::{EventKind, Eviction, StateUpdate};
 
@@ -102,6 +106,30 @@ metrics! {
         "when policies were last put in force, from files or by a push, in seconds since 1970";
     Policies "policies" Gauge [],
         "policies in force, those of files and those pushed";
+    MessageTooLarge "message_too_large_total" Counter [],
+        "calls answered RESOURCE_EXHAUSTED because a message was over its limit";
+    DrainedReplicas "drained_replicas" Gauge [],
+        "replicas that get no hints because they are drained";
+    GrpcTlsEnabled "server_grpc_tls_enabled" Gauge [],
+        "1 where gRPC speaks TLS";
+    CertificateExpiry "tls_certificate_expiry_timestamp_seconds" Gauge [],
+        "when the certificate in force ends, in seconds since 1970";
+    CredentialsReloadSuccess "credentials_reload_success" Gauge ["kind"],
+        "1 where what the files say is in force, 0 where what they said before is kept in its place";
+    TlsFailures "tls_failures_total" Counter ["cause"],
+        "TLS handshakes that failed";
+    GrpcDenied "grpc_denied_total" Counter ["result"],
+        "gRPC calls refused: the caller is not known, or may not do this";
+    SnapshotAuth "snapshot_auth_total" Counter ["result"],
+        "requests for /snapshot, by how the access was judged";
+    PolicyAuth "policy_auth_total" Counter ["result"],
+        "requests for /policy, by how the access was judged";
+    ProbeAuth "probe_auth_total" Counter ["result"],
+        "requests for /probe, by how the access was judged";
+    ConfigAuth "config_auth_total" Counter ["result"],
+        "requests for /config, by how the access was judged";
+    DrainAuth "drain_auth_total" Counter ["result"],
+        "requests for /drain, by how the access was judged";
 }
 
 impl Metric {
@@ -144,6 +172,9 @@ pub(super) struct Metrics {
     index_evictions: IntCounterVec,
     observer_missed: IntCounterVec,
     policies: PolicyGauges,
+    security: SecurityMetrics,
+    message_too_large: IntCounterVec,
+    drained_replicas: IntGaugeVec,
     /// Held while the gauges are set and read, so that two readers do not mix.
     reading: Mutex<()>,
 }
@@ -179,6 +210,9 @@ impl Metrics {
             index_evictions: counter(&registry, Metric::IndexEvictions),
             observer_missed: counter(&registry, Metric::ObserverMissed),
             policies: PolicyGauges::new(&registry),
+            security: SecurityMetrics::new(&registry),
+            message_too_large: counter(&registry, Metric::MessageTooLarge),
+            drained_replicas: gauge(&registry, Metric::DrainedReplicas),
             reading: Mutex::new(()),
             registry,
         };
@@ -201,6 +235,8 @@ impl Metrics {
         for feed in ["events", "metrics", "observe"] {
             self.observer_missed.with_label_values(&[feed]);
         }
+        self.message_too_large.with_label_values::<&str>(&[]);
+        self.drained_replicas.with_label_values::<&str>(&[]);
         for cause in DropCause::ALL {
             self.ingest_dropped.with_label_values(&[cause.label()]);
         }
@@ -274,6 +310,16 @@ impl Metrics {
         if entries > 0 {
             self.index_evictions.with_label_values(&[algorithm(eviction), reason]).inc_by(entries);
         }
+    }
+
+    /// A message was over its limit.
+    pub(super) fn observe_large_message(&self) {
+        self.message_too_large.with_label_values::<&str>(&[]).inc();
+    }
+
+    /// This many replicas are drained.
+    pub(super) fn observe_drained(&self, replicas: usize) {
+        self.drained_replicas.with_label_values::<&str>(&[]).set(whole(replicas as u64));
     }
 
     /// The page in the classic text format.
@@ -387,9 +433,14 @@ impl<'a> LookupRecord<'a> {
     /// The answer that the call gets.
     pub(super) fn decide(&mut self, decision: &Decision) {
         self.answer = Some((decision.reason, decision.hints().next().is_some()));
+        let is_over = |cause| matches!(cause, Some(Cause::TooManyTokens | Cause::PromptTooLong));
         match decision.decided_by {
             GateId::LoadShed => self.metrics.shed.with_label_values::<&str>(&[]).inc(),
             GateId::OverLimit => self.metrics.over_limit.with_label_values::<&str>(&[]).inc(),
+            // The lists that are tokens or text are looked at where the input is chosen.
+            GateId::ResolveInput if decision.steps.iter().any(|step| is_over(step.cause)) => {
+                self.metrics.over_limit.with_label_values::<&str>(&[]).inc();
+            }
             _ => {}
         }
     }

@@ -2,27 +2,36 @@
 //!
 //! Handlers decode, call and encode; what an answer is, is decided elsewhere.
 
+mod access;
 mod admin;
 mod aside;
+mod config_view;
 mod door;
 mod drops;
 mod explain;
 mod fast;
 mod feeds;
 mod grpc;
+mod guards;
 mod health;
 mod http;
 mod ingest;
 mod metrics;
 mod observe;
+mod opening;
 mod order;
 mod policies;
+mod probe;
 mod queue;
 mod series;
 mod snapshot;
 mod sweeper;
+mod tls;
+mod tokens;
+mod watched;
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -32,18 +41,25 @@ use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+use tokio_stream::wrappers::ReceiverStream;
 use tonic::codec::CompressionEncoding;
 use tonic::transport::server::TcpIncoming;
 use tonic_health::pb::health_server::HealthServer;
 
+pub use config_view::{CONFIG_VIEW_VERSION, ConfigView, SettingView};
 pub use metrics::{METRICS, Metric, MetricInfo, MetricKind};
+pub use tls::TlsFiles;
 
+use self::access::Access;
+use self::admin::Admin;
 use self::door::Door;
 use self::feeds::Feeds;
+use self::guards::Guards;
 use self::ingest::Ingest;
 use self::metrics::Metrics;
 use self::order::Order;
 use self::policies::Policies;
+use self::tls::{Port, SecuredListener};
 use crate::contract::wire::DESCRIPTORS;
 use crate::contract::wire::icache::v1alpha1::explain_server::ExplainServer;
 use crate::contract::wire::icache::v1alpha1::observe_server::ObserveServer;
@@ -61,6 +77,14 @@ pub struct ServerConfig {
     pub http_addr: SocketAddr,
     /// Where policies are read and pushed over HTTP; port 0 takes a free one.
     pub admin_addr: SocketAddr,
+    /// Certificates, where gRPC and the admin port speak TLS.
+    pub tls: Option<TlsFiles>,
+    /// Tokens of the admin port; without them it asks for none.
+    pub admin_token_file: Option<PathBuf>,
+    /// Callers that gRPC admits; without it everybody.
+    pub auth_file: Option<PathBuf>,
+    /// What `GET /config` tells.
+    pub effective: ConfigView,
     /// Bytes of one message; a larger one is answered RESOURCE_EXHAUSTED.
     pub max_message_bytes: usize,
     /// Concurrent streams of one connection.
@@ -81,6 +105,10 @@ impl Default for ServerConfig {
             grpc_addr: SocketAddr::from(([127, 0, 0, 1], 9090)),
             http_addr: SocketAddr::from(([127, 0, 0, 1], 8080)),
             admin_addr: SocketAddr::from(([127, 0, 0, 1], 8081)),
+            tls: None,
+            admin_token_file: None,
+            auth_file: None,
+            effective: ConfigView::default(),
             max_message_bytes: 16 << 20,
             max_streams: 1_024,
             metrics_max_series: 1_000,
@@ -104,6 +132,16 @@ pub enum StartError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A file of certificates, tokens or callers cannot be used.
+    #[error("`{}`: {why}", path.display())]
+    Credentials {
+        /// The flag that names the file.
+        flag: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Policy files cannot be watched.
     #[error("cannot watch the policy files: {0}")]
     Watch(std::io::Error),
@@ -121,6 +159,7 @@ struct Core {
     order: Arc<Order>,
     in_flight: Arc<AtomicU64>,
     phase: watch::Receiver<Phase>,
+    access: Access,
 }
 
 /// Where the server is in its life.
@@ -160,6 +199,7 @@ pub async fn start(
     router: Arc<Router>,
     files: Option<LoadedFiles>,
 ) -> Result<Running, StartError> {
+    let guards = Guards::open(&config)?;
     let grpc_listener = bind("--grpc-addr", config.grpc_addr).await?;
     let http_listener = bind("--http-addr", config.http_addr).await?;
     let admin_listener = bind("--admin-addr", config.admin_addr).await?;
@@ -174,6 +214,7 @@ pub async fn start(
     let order = Arc::new(Order::new());
     let (policies, policy_watch) = policies(&router, &metrics, &order, files)?;
     let feeds = Arc::new(Feeds::new(phase_seen.clone(), Arc::clone(&metrics)));
+    guards.follow(&metrics, &phase_seen);
     let core = Arc::new(Core {
         ingest: Ingest::new(
             Arc::clone(&router),
@@ -185,6 +226,7 @@ pub async fn start(
         order,
         in_flight: Arc::new(AtomicU64::new(0)),
         phase: phase_seen.clone(),
+        access: Access::new(guards.callers.clone(), Arc::clone(&metrics)),
         router,
         metrics,
     });
@@ -193,16 +235,22 @@ pub async fn start(
     let (stop_http, http_stopped) = oneshot::channel();
     let (stop_admin, admin_stopped) = oneshot::channel();
     let services = grpc_services(&config, &core)?;
-    let incoming = TcpIncoming::from(grpc_listener).with_nodelay(Some(true));
-    let grpc = tokio::spawn(services.serve_with_incoming_shutdown(incoming, async {
+    let grpc = serve_grpc(services, grpc_listener, &guards, &core.metrics, async {
         let _ = grpc_stopped.await;
-    }));
+    });
     let http = tokio::spawn(http::serve(http_listener, Arc::clone(&core), async {
         let _ = http_stopped.await;
     }));
-    let admin = tokio::spawn(admin::serve(admin_listener, policies, async {
+    let admin = Admin::new(
+        Arc::clone(&core),
+        policies,
+        guards.admin.clone(),
+        guards.callers.clone(),
+        config.effective,
+    );
+    let admin = serve_admin(admin, admin_listener, admin_addr, &guards, &core.metrics, async {
         let _ = admin_stopped.await;
-    }));
+    });
     let sweeper = tokio::spawn(sweeper::run(core, config.sweep_interval));
     Ok(Running {
         grpc_addr,
@@ -219,6 +267,45 @@ pub async fn start(
         sweeper,
         _policy_watch: policy_watch,
     })
+}
+
+/// Serves gRPC, over TLS where there are certificates.
+fn serve_grpc(
+    services: tonic::transport::server::Router,
+    listener: TcpListener,
+    guards: &Guards,
+    metrics: &Arc<Metrics>,
+    stopped: impl Future<Output = ()> + Send + 'static,
+) -> JoinHandle<Result<(), tonic::transport::Error>> {
+    metrics.observe_tls(guards.tls.is_some());
+    match &guards.tls {
+        None => {
+            let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+            tokio::spawn(services.serve_with_incoming_shutdown(incoming, stopped))
+        }
+        Some(tls) => {
+            let secured = tls::accept(listener, Arc::clone(tls), Port::Grpc, Arc::clone(metrics));
+            tokio::spawn(services.serve_with_incoming_shutdown(ReceiverStream::new(secured), stopped))
+        }
+    }
+}
+
+/// Serves the admin port, over TLS where there are certificates.
+fn serve_admin(
+    admin: Admin,
+    listener: TcpListener,
+    addr: SocketAddr,
+    guards: &Guards,
+    metrics: &Arc<Metrics>,
+    stopped: impl Future<Output = ()> + Send + 'static,
+) -> JoinHandle<std::io::Result<()>> {
+    match &guards.tls {
+        None => tokio::spawn(admin::serve(listener, admin, stopped)),
+        Some(tls) => {
+            let secured = tls::accept(listener, Arc::clone(tls), Port::Admin, Arc::clone(metrics));
+            tokio::spawn(admin::serve(SecuredListener::new(secured, addr), admin, stopped))
+        }
+    }
 }
 
 /// The policies in force, and the watch on the files that they were read from.
@@ -269,10 +356,10 @@ fn grpc_services(
     };
     Ok(tonic::transport::Server::builder()
         .max_concurrent_streams(config.max_streams)
-        .add_service(Door::new(cache, Arc::clone(&core.in_flight), config.message_wait))
-        .add_service(Door::new(explain, Arc::clone(&core.in_flight), config.message_wait))
-        .add_service(Door::new(observe, Arc::clone(&core.in_flight), config.message_wait))
-        .add_service(Door::new(fast, Arc::clone(&core.in_flight), config.message_wait))
+        .add_service(Door::new(cache, core, config.message_wait))
+        .add_service(Door::new(explain, core, config.message_wait))
+        .add_service(Door::new(observe, core, config.message_wait))
+        .add_service(Door::new(fast, core, config.message_wait))
         .add_service(HealthServer::new(health::HealthService::new(core.phase.clone())))
         .add_service(reflection().build_v1()?)
         .add_service(reflection().build_v1alpha()?))

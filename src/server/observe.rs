@@ -12,11 +12,12 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
+use super::access::Caller;
 use super::aside::aside;
 use super::feeds::{Feed, deliver, deliver_rest, farewell};
 use super::order::{Cut, MAX_OBSERVERS, Observer, Order, Refused};
 use super::queue::Next;
-use super::snapshot::{Snapshot, records};
+use super::opening::{Snapshot, records};
 use super::{Core, draining};
 use crate::contract::decode_request;
 use crate::contract::wire::icache::v1alpha1 as wire;
@@ -57,6 +58,7 @@ impl Observe for ObserveService {
         &self,
         request: Request<wire::ObserveRequest>,
     ) -> Result<Response<Self::ObserveStream>, Status> {
+        Caller::of(&request).may_name_all()?;
         let lookups = request.get_ref().lookups.unwrap_or(1.0);
         if !(0.0..=1.0).contains(&lookups) {
             return Err(Status::invalid_argument(format!("lookups is {lookups}; it is a share from 0 to 1")));

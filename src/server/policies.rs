@@ -112,6 +112,7 @@ fn reload(now: Timestamp, problems: &[FileProblem]) -> ReloadView {
     }
 }
 
-fn rfc3339(at: Timestamp) -> String {
+/// A time as JSON has it.
+pub(super) fn rfc3339(at: Timestamp) -> String {
     jiff::Timestamp::from_nanosecond(at.as_ns().into()).unwrap_or_default().to_string()
 }

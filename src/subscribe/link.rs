@@ -4,16 +4,17 @@
 //! each connection is made once and never again: when it ends, that is told, and everything is told anew over the next.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tonic::codegen::Service;
 use tonic::codegen::http::Uri;
+use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status};
 
@@ -58,9 +59,30 @@ pub enum LinkEvent {
     Down(String),
 }
 
+/// What bytes go over.
+pub trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
+
+/// A connection to the server.
+pub struct Dialed {
+    /// Over TLS or not.
+    pub wire: Box<dyn Wire>,
+    /// The token that goes with each call.
+    pub authorization: Option<MetadataValue<Ascii>>,
+}
+
+/// Makes one connection to the server, or says why there is none. Called for each anew, so that certificates and tokens
+/// may change meanwhile.
+pub type Dial = Arc<dyn Fn() -> Dialing + Send + Sync>;
+
+/// A connection that is being made.
+pub type Dialing = Pin<Box<dyn Future<Output = Result<Dialed, String>> + Send>>;
+
 /// Keeps a connection to the server and sends jobs over it, until nobody gives any.
 pub async fn run(
     endpoint: Endpoint,
+    dial: Dial,
     patience: Duration,
     mut jobs: mpsc::Receiver<Job>,
     events: mpsc::Sender<LinkEvent>,
@@ -68,7 +90,7 @@ pub async fn run(
     let mut wait = RETRY.0;
     let mut number = 0;
     loop {
-        let why = match tokio::time::timeout(patience, Link::connect(&endpoint)).await {
+        let why = match tokio::time::timeout(patience, Link::connect(&endpoint, &dial)).await {
             Ok(Ok(mut link)) => {
                 number += 1;
                 wait = RETRY.0;
@@ -80,7 +102,7 @@ pub async fn run(
                     None => return,
                 }
             }
-            Ok(Err(error)) => root_cause(&error),
+            Ok(Err(why)) => why,
             Err(_) => format!("no connection within {patience:?}"),
         };
         if events.send(LinkEvent::Down(why)).await.is_err() {
@@ -95,20 +117,23 @@ pub async fn run(
 }
 
 struct Link {
+    authorization: Option<MetadataValue<Ascii>>,
     client: InferenceCacheClient<Channel>,
     closed: oneshot::Receiver<()>,
 }
 
 impl Link {
-    async fn connect(endpoint: &Endpoint) -> Result<Self, tonic::transport::Error> {
+    async fn connect(endpoint: &Endpoint, dial: &Dial) -> Result<Self, String> {
+        let Dialed { wire, authorization } = dial().await?;
         let (open, closed) = oneshot::channel();
         let endpoint = endpoint
             .clone()
             .http2_keep_alive_interval(KEEP_ALIVE)
             .keep_alive_timeout(KEEP_ALIVE)
             .keep_alive_while_idle(true);
-        let channel = endpoint.connect_with_connector(Once { open: Some(open) }).await?;
-        Ok(Self { client: InferenceCacheClient::new(channel), closed })
+        let once = Once { wire: Some(Watched { wire, _open: open }) };
+        let channel = endpoint.connect_with_connector(once).await.map_err(|error| root_cause(&error))?;
+        Ok(Self { authorization, client: InferenceCacheClient::new(channel), closed })
     }
 
     /// Sends jobs until the connection ends, and says why; `None` where there are no more jobs.
@@ -145,8 +170,8 @@ impl Link {
             for (adapter, prefix_hash) in removals {
                 let block = Some((adapter.as_str(), *prefix_hash));
                 let event = event(&identity, EventKind::PrefixEvicted, block);
-                let mut client = self.client.clone();
-                calls.spawn(async move { client.publish_event(timed(event, patience)).await });
+                let (mut client, call) = (self.client.clone(), self.call(event, patience));
+                calls.spawn(async move { client.publish_event(call).await });
             }
             while let Some(call) = calls.join_next().await {
                 call.map_err(|error| Status::internal(error.to_string()))??;
@@ -155,7 +180,7 @@ impl Link {
         if !load.additions.is_empty() || stats.is_some() {
             let update = update(&identity, &load, stats.as_ref());
             // The acknowledgement says that it is applied, so that no later removal overtakes it.
-            let updates = timed(tokio_stream::iter([update]), patience);
+            let updates = self.call(tokio_stream::iter([update]), patience);
             self.client.report_cache_state(updates).await?;
         }
         if is_alive {
@@ -165,14 +190,18 @@ impl Link {
     }
 
     async fn publish(&mut self, event: wire::CacheEvent, patience: Duration) -> Result<(), Status> {
-        self.client.publish_event(timed(event, patience)).await.map(drop)
+        let call = self.call(event, patience);
+        self.client.publish_event(call).await.map(drop)
     }
-}
 
-fn timed<T>(message: T, patience: Duration) -> Request<T> {
-    let mut request = Request::new(message);
-    request.set_timeout(patience);
-    request
+    fn call<T>(&self, message: T, patience: Duration) -> Request<T> {
+        let mut request = Request::new(message);
+        request.set_timeout(patience);
+        if let Some(authorization) = &self.authorization {
+            request.metadata_mut().insert("authorization", authorization.clone());
+        }
+        request
+    }
 }
 
 fn event(identity: &Identity, kind: EventKind, block: Option<(&str, PrefixHash)>) -> wire::CacheEvent {
@@ -233,7 +262,7 @@ fn root_cause(error: &dyn std::error::Error) -> String {
 
 /// Connects once; a channel that wants to connect again is told that this one is over.
 struct Once {
-    open: Option<oneshot::Sender<()>>,
+    wire: Option<Watched>,
 }
 
 impl Service<Uri> for Once {
@@ -245,23 +274,15 @@ impl Service<Uri> for Once {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, uri: Uri) -> Self::Future {
-        let open = self.open.take();
-        Box::pin(async move {
-            let open = open.ok_or_else(|| std::io::Error::other("the connection was closed"))?;
-            let host = uri.host().unwrap_or_default();
-            // The resolver wants an IPv6 address without its brackets.
-            let host = host.trim_start_matches('[').trim_end_matches(']');
-            let stream = TcpStream::connect((host, uri.port_u16().unwrap_or(80))).await?;
-            stream.set_nodelay(true)?;
-            Ok(TokioIo::new(Watched { stream, _open: open }))
-        })
+    fn call(&mut self, _: Uri) -> Self::Future {
+        let wire = self.wire.take().ok_or_else(|| std::io::Error::other("the connection was closed"));
+        Box::pin(std::future::ready(wire.map(TokioIo::new)))
     }
 }
 
 /// A connection that tells of its end: whoever drops it drops the sender.
 struct Watched {
-    stream: TcpStream,
+    wire: Box<dyn Wire>,
     _open: oneshot::Sender<()>,
 }
 
@@ -271,7 +292,7 @@ impl AsyncRead for Watched {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<std::io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        Pin::new(&mut self.wire).poll_read(context, buffer)
     }
 }
 
@@ -281,14 +302,14 @@ impl AsyncWrite for Watched {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<std::io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        Pin::new(&mut self.wire).poll_write(context, bytes)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
+        Pin::new(&mut self.wire).poll_flush(context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+        Pin::new(&mut self.wire).poll_shutdown(context)
     }
 }

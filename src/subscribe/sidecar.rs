@@ -13,7 +13,7 @@ use tonic::transport::Endpoint;
 use super::connection::{ConnectError, Connections, Publisher, Received};
 use super::follow::{Fleet, Follower};
 use super::http;
-use super::link::{self, Job, LinkEvent};
+use super::link::{self, Dial, Job, LinkEvent};
 use super::metrics::{FullReport, Metrics};
 use super::outbox::Outbox;
 use super::scrape::{EngineStats, Page, Wanted, fetch};
@@ -29,7 +29,7 @@ pub const SCRAPE: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(50);
 
 /// What a sidecar is told.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SidecarConfig {
     /// Whom it speaks for.
     pub fleet: Fleet,
@@ -39,6 +39,8 @@ pub struct SidecarConfig {
     pub mapper: MapperOptions,
     /// The server.
     pub server: Endpoint,
+    /// Makes connections to it.
+    pub dial: Dial,
     /// How the server is called in the log.
     pub server_url: String,
     /// Longest wait for the server's answer to one call.
@@ -66,7 +68,7 @@ pub async fn run(
     let (told, mut link_events) = mpsc::channel(4);
     let (pages, mut scraped) = mpsc::channel(1);
     let mut tasks = Tasks(vec![
-        tokio::spawn(link::run(config.server.clone(), config.patience, taken, told)),
+        tokio::spawn(link::run(config.server.clone(), Arc::clone(&config.dial), config.patience, taken, told)),
         tokio::spawn(serve(listener, Arc::clone(&metrics))),
     ]);
     if let Some(url) = config.metrics_url.clone() {

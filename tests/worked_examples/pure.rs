@@ -102,6 +102,7 @@ fn evidence(example: &Example, query: &Query<'_>) -> Evidence {
         warm: if query.wants_warm && holders.is_empty() { warm.collect() } else { Vec::new() },
         holders,
         heard: Arc::default(),
+        drained: Vec::new(),
         index_is_empty: example.holds.is_empty(),
         tenant_is_known: query.tenant == TENANT && !example.holds.is_empty(),
         model_is_known: in_scope && !example.holds.is_empty(),

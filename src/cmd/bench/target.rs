@@ -79,9 +79,10 @@ pub(super) struct Target {
 impl Target {
     /// Connects so many times; one at least.
     pub(super) async fn connect(server: &ServerArgs, connections: u32) -> Result<Self, CommandError> {
+        let way = server.way()?;
         let mut clients = Vec::new();
         for _ in 0..connections.max(1) {
-            clients.push(server.connect().await?);
+            clients.push(way.connect().await?);
         }
         Ok(Self { clients })
     }

@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
-use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Status, Streaming};
 
-use crate::cmd::client::{ServerArgs, unreachable};
+use crate::cmd::client::{Client, ServerArgs, Way};
 use crate::cmd::error::{CommandError, ServerError, UsageError};
 use crate::contract::wire::icache::v1alpha1 as wire;
-use crate::contract::wire::icache::v1alpha1::observe_client::ObserveClient;
 
 /// Bytes of one record: the largest update that a server may take, and an answer.
 const MAX_RECORD_BYTES: usize = 1 << 30;
@@ -21,8 +19,7 @@ const SILENCE: Duration = Duration::from_secs(20);
 
 /// Whom to observe.
 pub(super) struct Feed {
-    endpoint: Endpoint,
-    url: String,
+    way: Way,
     lookups: f32,
 }
 
@@ -37,42 +34,43 @@ pub(super) struct Records {
 
 impl Feed {
     pub(super) fn new(server: &ServerArgs, lookups: f32) -> Result<Self, UsageError> {
-        let (endpoint, url) = server.endpoint()?;
-        let endpoint = endpoint
-            .initial_stream_window_size(WINDOW)
-            .initial_connection_window_size(WINDOW)
-            .http2_keep_alive_interval(SILENCE / 2)
-            .keep_alive_timeout(SILENCE / 2)
-            .keep_alive_while_idle(true);
-        Ok(Self { endpoint, url, lookups })
+        let way = server.way()?.with(|endpoint| {
+            endpoint
+                .initial_stream_window_size(WINDOW)
+                .initial_connection_window_size(WINDOW)
+                .http2_keep_alive_interval(SILENCE / 2)
+                .keep_alive_timeout(SILENCE / 2)
+                .keep_alive_while_idle(true)
+        });
+        Ok(Self { way, lookups })
     }
 
     pub(super) fn url(&self) -> &str {
-        &self.url
+        self.way.url()
     }
 
     /// Connects anew, and waits for the first record.
     pub(super) async fn open(&self) -> Result<Records, CommandError> {
-        let channel: Channel =
-            self.endpoint.connect().await.map_err(|error| unreachable(&self.url, &error))?;
-        let mut client = ObserveClient::new(channel).max_decoding_message_size(MAX_RECORD_BYTES);
+        let client = self.way.connect().await?;
         let request = wire::ObserveRequest { lookups: Some(f64::from(self.lookups)) };
-        let opened = client.observe(request).await.map_err(|status| self.refused(&status))?;
+        let opened = client.observe(MAX_RECORD_BYTES).observe(client.lasting(request)).await;
+        let opened = opened.map_err(|status| self.refused(&client, &status))?;
         let mut stream = opened.into_inner();
         match stream.message().await {
             Ok(Some(first)) => Ok(Records { stream, sequence: first.sequence, first: Some(first) }),
-            Ok(None) => Err(self.refused(&Status::unavailable("it stopped before it sent anything"))),
-            Err(status) => Err(self.refused(&status)),
+            Ok(None) => Err(self.refused(&client, &Status::unavailable("it stopped before it sent anything"))),
+            Err(status) => Err(self.refused(&client, &status)),
         }
     }
 
-    fn refused(&self, status: &Status) -> CommandError {
-        let url = &self.url;
+    fn refused(&self, client: &Client, status: &Status) -> CommandError {
+        let url = self.way.url();
         let (said, advice) = match status.code() {
             Code::Unimplemented => (
                 "cannot be observed: it has no observer feed".to_owned(),
                 "check that it is an icache server of this version, and that the address is that of its gRPC port",
             ),
+            Code::Unauthenticated | Code::PermissionDenied => return client.failed(status),
             _ => (
                 format!("cannot be observed: {}", status.message().trim_end_matches('.')),
                 "check the server's log, and try again",

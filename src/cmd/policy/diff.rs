@@ -2,6 +2,7 @@
 
 use super::admin;
 use super::input::PolicyInput;
+use crate::cmd::connect::AccessArgs;
 use crate::cmd::error::UsageError;
 use crate::cmd::{CommandError, Exit, Outcome};
 use crate::policy::{PolicyView, diff, view};
@@ -24,6 +25,8 @@ pub struct Args {
     new: String,
     #[command(flatten)]
     input: PolicyInput,
+    #[command(flatten)]
+    access: AccessArgs,
     /// Form of the result; jsonl is the JSON document in one line
     #[arg(short, long, value_enum, default_value_t, value_name = "FORM", help_heading = "Output")]
     output: Format,
@@ -54,7 +57,7 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
 impl Args {
     fn side(&self, from: &str) -> Result<PolicyView, CommandError> {
         if admin::is_url(from) {
-            return admin::policies(from);
+            return admin::policies(from, &self.access);
         }
         let loaded = self.input.load(&[from.to_owned()])?;
         Ok(view(&loaded.set, &loaded.inert))

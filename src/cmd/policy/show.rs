@@ -2,6 +2,7 @@
 
 use super::admin;
 use super::input::PolicyInput;
+use crate::cmd::connect::AccessArgs;
 use crate::cmd::error::UsageError;
 use crate::cmd::{Exit, Outcome};
 use crate::policy::view;
@@ -17,6 +18,8 @@ pub struct Args {
     /// Ask a running server for what is in force, at its admin port
     #[arg(long, value_name = "URL", conflicts_with_all = ["paths", "namespace", "default_ttl"])]
     admin_url: Option<String>,
+    #[command(flatten)]
+    access: AccessArgs,
     #[command(flatten)]
     input: PolicyInput,
     /// Show this tenant alone, with the defaults where it has no policy
@@ -38,7 +41,7 @@ Examples:
 /// Loads or asks, and prints.
 pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
     let mut shown = match &args.admin_url {
-        Some(url) => admin::policies(url)?,
+        Some(url) => admin::policies(url, &args.access)?,
         None if args.paths.is_empty() => {
             return Err(
                 UsageError::new("no policies are named", "give files or folders, or `--admin-url`").into()

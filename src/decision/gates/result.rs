@@ -11,15 +11,34 @@ use crate::decision::{Cause, GateId, Reason};
 
 pub(in crate::decision) fn replica_timeout(run: &mut Run<'_>) -> Verdict {
     let timeout_ns = run.settings.ranker.replica_timeout_ns.value;
-    if timeout_ns <= 0 {
+    if is_off(run) {
         return Verdict::skipped(Cause::SwitchedOff);
     }
     if run.found == Found::Nothing {
         return Verdict::skipped(Cause::NoResult);
     }
     let heard = heard_in_time(run);
-    let (removed, left) = run.retain(GateId::ReplicaTimeout, |candidate| heard(candidate.member));
-    removal(removed, left, Cause::NotHeardOf).span("timeout", timeout_ns)
+    let drained = std::mem::take(&mut run.evidence.drained);
+    let mut drained_removed = 0_usize;
+    let (removed, left) = run.retain(GateId::ReplicaTimeout, |candidate| {
+        let is_drained = drained.binary_search(&candidate.member).is_ok();
+        drained_removed += usize::from(is_drained);
+        !is_drained && heard(candidate.member)
+    });
+    run.evidence.drained = drained;
+    let cause = match drained_removed {
+        0 => Cause::NotHeardOf,
+        all if all == removed => Cause::Drained,
+        _ => Cause::NotHeardOfOrDrained,
+    };
+    let verdict = removal(removed, left, cause);
+    let verdict = if drained_removed > 0 { verdict.count("drained", drained_removed) } else { verdict };
+    if timeout_ns > 0 { verdict.span("timeout", timeout_ns) } else { verdict }
+}
+
+/// Whether no replica can be timed out or drained.
+fn is_off(run: &Run<'_>) -> bool {
+    run.settings.ranker.replica_timeout_ns.value <= 0 && run.evidence.drained.is_empty()
 }
 
 pub(in crate::decision) fn enable_tenant_hot(run: &mut Run<'_>) -> Verdict {
@@ -125,21 +144,22 @@ fn seed(input: &Input<'_>) -> Option<[u8; 32]> {
     Some(hasher.finalize().into())
 }
 
-/// Members of the roster that may be picked: those heard of in time, in the order of their ids.
+/// Members of the roster that may be picked: those heard of in time and not drained, in the order of their ids.
 fn eligible(run: &Run<'_>) -> Vec<u32> {
     let members = 0..u32::try_from(run.evidence.roster.len()).unwrap_or(u32::MAX);
-    if run.settings.ranker.replica_timeout_ns.value <= 0 {
+    if is_off(run) {
         return members.collect();
     }
     let heard = heard_in_time(run);
-    members.filter(|member| heard(*member)).collect()
+    let drained = &run.evidence.drained;
+    members.filter(|member| heard(*member) && drained.binary_search(member).is_err()).collect()
 }
 
-/// Whether a member was heard of within the replica timeout.
+/// Whether a member was heard of within the replica timeout; without one, all were.
 fn heard_in_time(run: &Run<'_>) -> impl Fn(u32) -> bool + use<> {
     let (now, timeout_ns) = (run.arrival.now, run.settings.ranker.replica_timeout_ns.value);
     let heard = Arc::clone(&run.evidence.heard);
-    move |member| heard.get(member as usize).is_some_and(|at| at.age_ns(now) <= timeout_ns)
+    move |member| timeout_ns <= 0 || heard.get(member as usize).is_some_and(|at| at.age_ns(now) <= timeout_ns)
 }
 
 /// The replica at the seed's first 8 bytes (big-endian) modulo the number of replicas.
