@@ -30,7 +30,10 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('subscribe', 'subscribe', [CompletionResultType]::ParameterValue, 'Tell a server what an engine''s cache holds, from the events that the engine publishes')
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
+            [CompletionResult]::new('capture', 'capture', [CompletionResultType]::ParameterValue, 'Record what a server applies and answers, into a capture that `icache replay` answers alike')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded')
+            [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Simulate a fleet on a request trace, and compare routings and policies side by side')
+            [CompletionResult]::new('bench', 'bench', [CompletionResultType]::ParameterValue, 'Load a server with lookups, and measure how it answers')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Check, show, compare and try out policies')
             [CompletionResult]::new('drain', 'drain', [CompletionResultType]::ParameterValue, 'Stop hints to a replica that is about to go')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
@@ -110,6 +113,11 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--ready-file', '--ready-file', [CompletionResultType]::ParameterName, 'Write the bound address as JSON to this file once it is served')
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]')
+            [CompletionResult]::new('--ca', '--ca', [CompletionResultType]::ParameterName, 'PEM file of the authorities that an https:// server is trusted by; without it those of the system (env ICACHE_CA)')
+            [CompletionResult]::new('--cert', '--cert', [CompletionResultType]::ParameterName, 'PEM file of a certificate to present to an https:// server (env ICACHE_CERT)')
+            [CompletionResult]::new('--key', '--key', [CompletionResultType]::ParameterName, 'PEM file of the private key of --cert (env ICACHE_KEY)')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Token to show; other users of this machine can see it, so a file or the environment is better (env ICACHE_TOKEN)')
+            [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File that holds the token to show (env ICACHE_TOKEN_FILE)')
             [CompletionResult]::new('--log-format', '--log-format', [CompletionResultType]::ParameterName, 'Form of the log [default: text on a terminal, else json]')
             [CompletionResult]::new('--log-level', '--log-level', [CompletionResultType]::ParameterName, 'Least severe level that is logged: off, error, warn, info, debug or trace')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
@@ -168,9 +176,35 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             break
         }
+        'icache;capture' {
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to record; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090')
+            [CompletionResult]::new('--lookups', '--lookups', [CompletionResultType]::ParameterName, 'Share of lookups to record, 0 to 1; without all of them the credits of LFU are not those of the server')
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'File to write; one that is there already is not written over')
+            [CompletionResult]::new('--compress', '--compress', [CompletionResultType]::ParameterName, 'How files are compressed; without it as the name says: `.zst`, `.gz`, or not at all')
+            [CompletionResult]::new('--max-size', '--max-size', [CompletionResultType]::ParameterName, 'Begin a further file once one has this size on disk: `fleet.00002.jsonl.zst` after `fleet.jsonl.zst`')
+            [CompletionResult]::new('--duration', '--duration', [CompletionResultType]::ParameterName, 'Stop after recording for this time')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result')
+            [CompletionResult]::new('--ca', '--ca', [CompletionResultType]::ParameterName, 'PEM file of the authorities that an https:// server is trusted by; without it those of the system (env ICACHE_CA)')
+            [CompletionResult]::new('--cert', '--cert', [CompletionResultType]::ParameterName, 'PEM file of a certificate to present to an https:// server (env ICACHE_CERT)')
+            [CompletionResult]::new('--key', '--key', [CompletionResultType]::ParameterName, 'PEM file of the private key of --cert (env ICACHE_KEY)')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Token to show; other users of this machine can see it, so a file or the environment is better (env ICACHE_TOKEN)')
+            [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File that holds the token to show (env ICACHE_TOKEN_FILE)')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
         'icache;replay' {
             [CompletionResult]::new('--mismatches', '--mismatches', [CompletionResultType]::ParameterName, 'Mismatches shown in full')
             [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policies that hold in place of the captured ones: a YAML or JSON file, or a folder of them')
+            [CompletionResult]::new('--ca', '--ca', [CompletionResultType]::ParameterName, 'PEM file of the authorities that an https:// server is trusted by; without it those of the system (env ICACHE_CA)')
+            [CompletionResult]::new('--cert', '--cert', [CompletionResultType]::ParameterName, 'PEM file of a certificate to present to an https:// server (env ICACHE_CERT)')
+            [CompletionResult]::new('--key', '--key', [CompletionResultType]::ParameterName, 'PEM file of the private key of --cert (env ICACHE_KEY)')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Token to show; other users of this machine can see it, so a file or the environment is better (env ICACHE_TOKEN)')
+            [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File that holds the token to show (env ICACHE_TOKEN_FILE)')
             [CompletionResult]::new('--speed', '--speed', [CompletionResultType]::ParameterName, 'How much faster than recorded: `1x`, `10x`, or `max` for as fast as the server answers [default: 1x]')
             [CompletionResult]::new('--replica', '--replica', [CompletionResultType]::ParameterName, 'Replica of a bare batch')
             [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'Model of a bare batch')
@@ -186,6 +220,64 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Compare each lookup with its recorded answer or expectation; any difference ends with exit status 1')
             [CompletionResult]::new('--skip-bad', '--skip-bad', [CompletionResultType]::ParameterName, 'Pass over and count lines that cannot be used')
             [CompletionResult]::new('--timings', '--timings', [CompletionResultType]::ParameterName, 'Also say how long lookups took on this machine; a server''s answers are timed in any case')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;simulate' {
+            [CompletionResult]::new('--trace', '--trace', [CompletionResultType]::ParameterName, 'Requests, one JSON object a line: timestamp (ms), input_length, output_length (tokens) and hash_ids (one for each block of 512 tokens); `-` is standard input')
+            [CompletionResult]::new('--replicas', '--replicas', [CompletionResultType]::ParameterName, 'Engines')
+            [CompletionResult]::new('--blocks-per-replica', '--blocks-per-replica', [CompletionResultType]::ParameterName, 'Blocks of 512 tokens in the cache of each engine')
+            [CompletionResult]::new('--prefill-rate', '--prefill-rate', [CompletionResultType]::ParameterName, 'Tokens that each engine prefills in a second')
+            [CompletionResult]::new('--publish', '--publish', [CompletionResultType]::ParameterName, 'When engines say what a prompt brought into their cache')
+            [CompletionResult]::new('--event-delay', '--event-delay', [CompletionResultType]::ParameterName, 'How late everything that engines say comes to the index')
+            [CompletionResult]::new('--refresh', '--refresh', [CompletionResultType]::ParameterName, 'How often a sidecar reports everything that its engine holds; 0 for never')
+            [CompletionResult]::new('--route', '--route', [CompletionResultType]::ParameterName, 'Routings to compare')
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policies to route under, beside the defaults: a YAML or JSON file, or a folder of them')
+            [CompletionResult]::new('--tenant', '--tenant', [CompletionResultType]::ParameterName, 'Whose requests they are, and the namespace of policies that name none')
+            [CompletionResult]::new('--warmup', '--warmup', [CompletionResultType]::ParameterName, 'Requests to begin with that go round-robin, whatever the routing')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Of the random routing')
+            [CompletionResult]::new('--html', '--html', [CompletionResultType]::ParameterName, 'Also write a page with plots over time, one file that needs no network')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('--skip-bad', '--skip-bad', [CompletionResultType]::ParameterName, 'Pass over and count lines that cannot be used')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;bench' {
+            [CompletionResult]::new('--in-flight', '--in-flight', [CompletionResultType]::ParameterName, 'Lookups in flight, all connections together: the next is asked when one is answered [default: 16]')
+            [CompletionResult]::new('--rate', '--rate', [CompletionResultType]::ParameterName, 'Lookups a second, whether earlier ones are answered or not; up to 1000000, with up to 1024 in flight')
+            [CompletionResult]::new('--connections', '--connections', [CompletionResultType]::ParameterName, 'Connections to the server')
+            [CompletionResult]::new('--duration', '--duration', [CompletionResultType]::ParameterName, 'How long to measure, 20m at most [default: 10s]')
+            [CompletionResult]::new('--requests', '--requests', [CompletionResultType]::ParameterName, 'Lookups to measure, in place of a duration')
+            [CompletionResult]::new('--warm-up', '--warm-up', [CompletionResultType]::ParameterName, 'How long to ask before anything counts, 20m at most; 0s is not at all')
+            [CompletionResult]::new('--against', '--against', [CompletionResultType]::ParameterName, 'Also ask this server, in slices that take turns, and say how the two compare')
+            [CompletionResult]::new('--blocks', '--blocks', [CompletionResultType]::ParameterName, 'Blocks of a chain, of 16 tokens each')
+            [CompletionResult]::new('--shared-head', '--shared-head', [CompletionResultType]::ParameterName, 'Part of each chain that is one of four heads, which every replica holds; from 0 to 1')
+            [CompletionResult]::new('--chains', '--chains', [CompletionResultType]::ParameterName, 'Distinct chains that are loaded, each held by 1, 2 or 4 replicas; times --blocks 4194304 at most')
+            [CompletionResult]::new('--replicas', '--replicas', [CompletionResultType]::ParameterName, 'Replicas that hold them')
+            [CompletionResult]::new('--mix', '--mix', [CompletionResultType]::ParameterName, 'Weights of what is asked: chains held in full, that diverge behind the head, of which the head is held, and of which nothing is; a kind that the chains are too short for becomes the next one')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'The same seed makes the same load')
+            [CompletionResult]::new('--tenant', '--tenant', [CompletionResultType]::ParameterName, 'Tenant that the state is loaded under; what its replicas `bench-0`, `bench-1` and so on hold is removed')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'Model that the state is loaded under')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]')
+            [CompletionResult]::new('--ca', '--ca', [CompletionResultType]::ParameterName, 'PEM file of the authorities that an https:// server is trusted by; without it those of the system (env ICACHE_CA)')
+            [CompletionResult]::new('--cert', '--cert', [CompletionResultType]::ParameterName, 'PEM file of a certificate to present to an https:// server (env ICACHE_CERT)')
+            [CompletionResult]::new('--key', '--key', [CompletionResultType]::ParameterName, 'PEM file of the private key of --cert (env ICACHE_KEY)')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Token to show; other users of this machine can see it, so a file or the environment is better (env ICACHE_TOKEN)')
+            [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File that holds the token to show (env ICACHE_TOKEN_FILE)')
+            [CompletionResult]::new('--html', '--html', [CompletionResultType]::ParameterName, 'Also write the result as a page to this file')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('--fast', '--fast', [CompletionResultType]::ParameterName, 'Ask through the stream of the FastLookup service')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
@@ -467,7 +559,10 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('subscribe', 'subscribe', [CompletionResultType]::ParameterValue, 'Tell a server what an engine''s cache holds, from the events that the engine publishes')
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
+            [CompletionResult]::new('capture', 'capture', [CompletionResultType]::ParameterValue, 'Record what a server applies and answers, into a capture that `icache replay` answers alike')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded')
+            [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Simulate a fleet on a request trace, and compare routings and policies side by side')
+            [CompletionResult]::new('bench', 'bench', [CompletionResultType]::ParameterValue, 'Load a server with lookups, and measure how it answers')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Check, show, compare and try out policies')
             [CompletionResult]::new('drain', 'drain', [CompletionResultType]::ParameterValue, 'Stop hints to a replica that is about to go')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
@@ -491,7 +586,16 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
         'icache;help;explain' {
             break
         }
+        'icache;help;capture' {
+            break
+        }
         'icache;help;replay' {
+            break
+        }
+        'icache;help;simulate' {
+            break
+        }
+        'icache;help;bench' {
             break
         }
         'icache;help;policy' {

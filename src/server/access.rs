@@ -316,7 +316,9 @@ impl Caller {
         match &self.0 {
             Who::Known(known) if !self.sees_all() => {
                 known.metrics.observe_denial(Denial::Forbidden);
-                Err(Status::permission_denied("this shows every tenant, and the caller may not name them all"))
+                Err(Status::permission_denied(
+                    "this shows every tenant, and the caller may not name them all",
+                ))
             }
             _ => self.may_name(""),
         }

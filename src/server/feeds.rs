@@ -412,7 +412,8 @@ mod tests {
     async fn an_event_in_the_queue_does_not_keep_its_message() {
         let message = Bytes::from(vec![7; 1 << 20]);
         let feeds = Arc::new(Feeds::new(watch::channel(Phase::Serving).1, Arc::new(Metrics::new(1))));
-        let observer = feeds.subscribe(Wanted::new(&wire::StreamEventsRequest::default(), 512), Caller::anyone());
+        let observer =
+            feeds.subscribe(Wanted::new(&wire::StreamEventsRequest::default(), 512), Caller::anyone());
         feeds.publish(wire::CacheEvent { prefix_hash: message.slice(..8), ..Default::default() });
         assert!(message.is_unique(), "the queue holds the message");
         let Next::Item(event) = observer.subscriber.queue.next().await else { panic!("it is there") };

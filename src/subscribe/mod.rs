@@ -21,8 +21,8 @@ pub use connection::{
     Publisher, Received,
 };
 pub use follow::{Fleet, FollowCounts, Followed, Follower, MAX_REPLICAS, Replica};
+pub use link::{Dial, Dialed, Dialing, Wire};
 pub use metrics::METRICS;
 pub use outbox::{Addition, BATCH_WAIT, Load, MAX_WAITING_CHANGES, Outbox, REFRESH_GAP};
 pub use scrape::{EngineStats, MAX_PAGE_BYTES, Page, Wanted};
-pub use link::{Dial, Dialed, Dialing, Wire};
 pub use sidecar::{LIVENESS, SCRAPE, SidecarConfig, run};

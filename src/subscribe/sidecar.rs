@@ -68,7 +68,13 @@ pub async fn run(
     let (told, mut link_events) = mpsc::channel(4);
     let (pages, mut scraped) = mpsc::channel(1);
     let mut tasks = Tasks(vec![
-        tokio::spawn(link::run(config.server.clone(), Arc::clone(&config.dial), config.patience, taken, told)),
+        tokio::spawn(link::run(
+            config.server.clone(),
+            Arc::clone(&config.dial),
+            config.patience,
+            taken,
+            told,
+        )),
         tokio::spawn(serve(listener, Arc::clone(&metrics))),
     ]);
     if let Some(url) = config.metrics_url.clone() {

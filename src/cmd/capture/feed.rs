@@ -58,7 +58,9 @@ impl Feed {
         let mut stream = opened.into_inner();
         match stream.message().await {
             Ok(Some(first)) => Ok(Records { stream, sequence: first.sequence, first: Some(first) }),
-            Ok(None) => Err(self.refused(&client, &Status::unavailable("it stopped before it sent anything"))),
+            Ok(None) => {
+                Err(self.refused(&client, &Status::unavailable("it stopped before it sent anything")))
+            }
             Err(status) => Err(self.refused(&client, &status)),
         }
     }
