@@ -1,11 +1,15 @@
 //! State updates.
 
+use bytes::Bytes;
+use smallvec::SmallVec;
+
+use super::arena::NONE;
 use super::ingest::{check_entry, check_update, clean_rate, clean_version};
 use super::names::Stats;
-use super::state::{Block, State};
+use super::state::{Blocks, Path, State};
 use super::{BLOCKS_PER_SECTION, DropCause, EvictionCounts, Index, Section, not_later};
 use crate::decision::StatsSeen;
-use crate::model::{PrefixEntry, ReplicaStats, StateUpdate, Timestamp};
+use crate::model::{HashList, PrefixEntry, ReplicaStats, StateUpdate, Timestamp};
 
 /// What became of an update.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -100,6 +104,9 @@ fn clean(stats: &ReplicaStats<'_>, at: Timestamp, limits: &crate::model::Limits)
     }
 }
 
+/// Blocks that are stored in one step, before lookups that wait are looked after.
+const STEP: usize = 32;
+
 /// Stores the blocks of one update in bounded critical sections.
 struct Writer<'a> {
     index: &'a Index,
@@ -108,50 +115,67 @@ struct Writer<'a> {
     now: Timestamp,
     section: Option<Section<'a>>,
     /// Partition and member of the running section, for the adapter they were looked up for.
-    target: Option<(&'a str, u32, u32)>,
+    target: Option<(&'a str, Path, u32)>,
 }
 
 impl<'a> Writer<'a> {
     /// A chain gives one key a block, with the cumulative token count; a hash beside it is one key more.
     fn store(&mut self, entry: &PrefixEntry<'a>, applied: &mut Applied) {
         let adapter = if entry.adapter.is_empty() { self.update.adapter } else { entry.adapter };
-        let mut tokens = 0_i32;
-        for (hash, count) in entry.block_hashes.iter().zip(entry.block_token_counts) {
-            tokens = tokens.saturating_add(*count);
-            self.store_block(adapter, hash, tokens, entry, applied);
+        let (mut sum, mut at, mut last) = (0_i32, 0, NONE);
+        while at < entry.block_hashes.len() {
+            let mut tokens: SmallVec<[i32; STEP]> = SmallVec::new();
+            tokens.extend(entry.block_token_counts[at..].iter().take(STEP).scan(sum, |sum, count| {
+                *sum = sum.saturating_add(*count);
+                Some(*sum)
+            }));
+            let (tier, at_ns) = (entry.tier, self.at.as_ns());
+            let blocks = Blocks { hashes: entry.block_hashes, at, tokens: &tokens, tier, at_ns };
+            let (taken, key) = self.store_blocks(adapter, blocks, last, applied);
+            sum = tokens[taken - 1];
+            (at, last) = (at + taken, key);
         }
         if !entry.prefix_hash.is_empty() {
-            self.store_block(adapter, entry.prefix_hash, entry.token_count, entry, applied);
+            let hash = [Bytes::copy_from_slice(entry.prefix_hash)];
+            let (tokens, tier, at_ns) = (&[entry.token_count], entry.tier, self.at.as_ns());
+            let blocks = Blocks { hashes: HashList::Wire(&hash), at: 0, tokens, tier, at_ns };
+            self.store_blocks(adapter, blocks, NONE, applied);
         }
     }
 
-    fn store_block(
+    /// Stores leading blocks behind the key `last`; how many, and the key of the last one.
+    fn store_blocks(
         &mut self,
         adapter: &'a str,
-        hash: &[u8],
-        tokens: i32,
-        entry: &PrefixEntry<'_>,
+        blocks: Blocks<'_>,
+        last: u32,
         applied: &mut Applied,
-    ) {
-        let block = Block { hash, tokens, tier: entry.tier, at_ns: self.at.as_ns() };
+    ) -> (usize, u32) {
         let (update, now) = (self.update, self.now);
         let mut section = self.section.take().unwrap_or_else(|| self.index.section());
         let target = match self.target {
-            Some((held, partition, member)) if held == adapter => Some((partition, member)),
+            Some((held, path, member)) if held == adapter => Some((path, member)),
             _ => locate(&mut section, update, adapter, now),
         };
-        let Some((partition, member)) = target else {
+        let Some((path, member)) = target else {
             applied.dropped.push(DropCause::TooManyReplicas);
             self.target = None;
-            return section.end();
+            section.end();
+            return (1, NONE);
         };
-        self.target = Some((adapter, partition, member));
-        section.upsert(partition, member, block);
-        applied.blocks += 1;
-        let tenant = section.tenant_of_partition(partition);
+        self.target = Some((adapter, path, member));
+        // A refreshed block counts twice, once for its place in the order.
+        let left = (BLOCKS_PER_SECTION.saturating_sub(section.work - section.start) / 2).max(1) as usize;
+        let most = blocks.tokens.len().min(left);
+        let most = if section.has_room(path.tenant, most) { most } else { 1 };
+        let guess = section.guess_after(last);
+        let (taken, key) =
+            section.store(path, member, Blocks { tokens: &blocks.tokens[..most], ..blocks }, guess);
+        section.link(last, key + 1 - taken as u32);
+        applied.blocks += taken as u64;
         // One key over at most, unless the quota was lowered just now: then others are at it, and this does its share.
         let until = section.work + BLOCKS_PER_SECTION;
-        applied.evicted.quota_keys += section.enforce_quota(tenant, until);
+        applied.evicted.quota_keys += section.enforce_quota(path.tenant, until);
         section.enforce_caps(now, &mut applied.evicted);
         if section.is_full() {
             // What was looked up may be gone when the next section begins.
@@ -160,6 +184,7 @@ impl<'a> Writer<'a> {
         } else {
             self.section = Some(section);
         }
+        (taken, key)
     }
 
     fn end(self) {
@@ -169,9 +194,9 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn locate(state: &mut State, update: &StateUpdate<'_>, adapter: &str, now: Timestamp) -> Option<(u32, u32)> {
+fn locate(state: &mut State, update: &StateUpdate<'_>, adapter: &str, now: Timestamp) -> Option<(Path, u32)> {
     let scope = state.ensure_scope(update.tenant, update.model);
     let member = state.ensure_member(scope, update.replica, now)?;
     let partition = state.ensure_partition(scope, update.scheme, adapter);
-    Some((partition, member))
+    Some((state.path_of(partition), member))
 }

@@ -55,6 +55,11 @@ impl<T> Arena<T> {
 }
 
 impl<T> Arena<T> {
+    /// The item at `at`, where that is a position at all.
+    pub(super) fn get(&self, at: u32) -> Option<&T> {
+        self.segments.get(at as usize >> SEGMENT_BITS)?.get(at as usize & (SEGMENT - 1))
+    }
+
     fn take_free(&mut self) -> Option<u32> {
         let last = self.free.last_mut()?;
         let at = last.pop();

@@ -216,6 +216,7 @@ impl State {
         let domain = &mut self.domains[at];
         domain.by_place = serving.iter().map(|(_, member)| *member).collect();
         domain.places = domain.by_place.iter().zip(0..).map(|(member, place)| (*member, place)).collect();
+        domain.places.sort_unstable();
         domain.roster = Arc::new(Roster::new(serving.into_iter().map(|(replica, _)| replica).collect()));
     }
 }

@@ -117,13 +117,13 @@ impl Index {
                 *gauges.replicas_by_model.entry(model.as_str().to_owned()).or_default() += scope.serving;
             },
         );
-        let state = self.state.read();
-        IndexGauges { entries: state.entries.len() as u64, memory_bytes: state.memory_bytes(), ..gauges }
+        let state = self.read_state();
+        IndexGauges { entries: state.entries, memory_bytes: state.memory_bytes(), ..gauges }
     }
 
     /// Replica entries held.
     pub fn entries(&self) -> u64 {
-        self.state.read().entries.len() as u64
+        self.read_state().entries
     }
 
     /// What an explanation of a lookup under these keys can add; parts may be some milliseconds apart.
@@ -176,7 +176,7 @@ impl Index {
     fn each_slot(&self, slots: impl Fn(&State) -> u32, mut look: impl FnMut(&State, u32)) {
         let mut next = 0;
         loop {
-            let state = self.state.read();
+            let state = self.read_state();
             let end = slots(&state);
             if next >= end {
                 return;
