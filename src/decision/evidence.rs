@@ -107,12 +107,24 @@ impl ChainCounts<'_> {
     /// Tokens of the first `blocks` blocks, saturating.
     pub fn sum(&self, blocks: usize) -> i32 {
         match self {
-            Self::Given(counts) => {
-                counts.iter().take(blocks).fold(0, |sum, count| sum.saturating_add(*count))
-            }
+            Self::Given(counts) => sum_of(&counts[..blocks.min(counts.len())]),
             Self::Uniform(count) => count.saturating_mul(i32::try_from(blocks).unwrap_or(i32::MAX)),
         }
     }
+}
+
+/// The sum of `counts`, saturating at each step. Where none is negative, that is the plain sum, cut off at the end, which
+/// takes several at a time.
+fn sum_of(counts: &[i32]) -> i32 {
+    let (mut sum, mut signs) = (0_i64, 0);
+    for count in counts {
+        sum += i64::from(*count);
+        signs |= *count;
+    }
+    if signs < 0 {
+        return counts.iter().fold(0, |sum: i32, count| sum.saturating_add(*count));
+    }
+    i32::try_from(sum).unwrap_or(i32::MAX)
 }
 
 /// The hash of an exact lookup.

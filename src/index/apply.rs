@@ -83,6 +83,7 @@ impl Index {
             let held = &mut section.members[member].stats;
             if held.as_ref().is_none_or(|held| held.seen.reported_at <= at) {
                 *held = Some(stats);
+                section.scopes[scope].has_stats = true;
             }
         }
         section.end();
@@ -168,10 +169,8 @@ impl<'a> Writer<'a> {
         let left = (BLOCKS_PER_SECTION.saturating_sub(section.work - section.start) / 2).max(1) as usize;
         let most = blocks.tokens.len().min(left);
         let most = if section.has_room(path.tenant, most) { most } else { 1 };
-        let guess = section.guess_after(last);
         let (taken, key) =
-            section.store(path, member, Blocks { tokens: &blocks.tokens[..most], ..blocks }, guess);
-        section.link(last, key + 1 - taken as u32);
+            section.store(path, member, Blocks { tokens: &blocks.tokens[..most], ..blocks }, last);
         applied.blocks += taken as u64;
         // One key over at most, unless the quota was lowered just now: then others are at it, and this does its share.
         let until = section.work + BLOCKS_PER_SECTION;

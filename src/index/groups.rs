@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::arena::NONE;
 use super::order::{Order, PLACE_BYTES};
-use super::segment::{Group, Hold, SLOTS, slots_of};
+use super::segment::{Group, Hold, Later, SLOTS, slots_of};
 use super::state::State;
 use crate::model::Tier;
 
@@ -172,7 +172,7 @@ impl State {
             && mask.count_ones() <= FEW
             && (hold.is_varied() || last - u32::from(group.first) < 2 * FEW);
         let later_ns = u32::try_from(kind.at_ns.saturating_sub(hold.at_ns()));
-        let later = u32::try_from(next + SLOTS as u64 - group.arrival);
+        let later = u16::try_from(next + SLOTS as u64 - group.arrival);
         let must_vary = is_later || hold.is_varied();
         if !(is_same || is_later) || must_vary && (later_ns.is_err() || later.is_err()) {
             return false;
@@ -250,14 +250,14 @@ fn vary(group: &mut Group, mask: u64, later_ns: u32, next: u64) {
     let extras = group.extras.get_or_insert_default();
     if extras.later.is_empty() {
         reserve(&mut extras.later, (last - first + 1) as usize);
-        extras.later.extend((0..=last - first).map(|at| (0, at)));
+        extras.later.extend((0..=last - first).map(|at| Later::new(0, at as u16)));
     }
     let until = mask.ilog2();
     reserve(&mut extras.later, (until - first + 1) as usize);
-    let base = (next - group.arrival) as u32;
+    let base = (next - group.arrival) as u16;
     let from = mask.trailing_zeros();
     for slot in first + extras.later.len() as u32..=until {
-        extras.later.push((later_ns, base + slot.saturating_sub(from)));
+        extras.later.push(Later::new(later_ns, base + slot.saturating_sub(from) as u16));
     }
 }
 

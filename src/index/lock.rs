@@ -12,7 +12,7 @@ use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 /// Tries of a lookup before it waits in the kernel: some tens of microseconds.
 const TRIES: u32 = 4_000;
 /// Tries of a writer to let waiting lookups in: one that lost its processor must not hold it up for long.
-const WAITS: u32 = 400;
+const WAITS: u32 = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct Lock<T> {

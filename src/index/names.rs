@@ -48,6 +48,8 @@ pub(super) struct Scope {
     pub(super) entries: u64,
     /// Members with entries.
     pub(super) serving: u64,
+    /// Whether any member ever reported statistics.
+    pub(super) has_stats: bool,
     pub(super) hot: HotKeys,
     /// Its partitions whose keys are not listed among the twins.
     pub(super) asked: SmallVec<[u32; 2]>,

@@ -39,7 +39,8 @@ impl Index {
 }
 
 fn holders(state: &State, domain: &Domain, partition: u32, query: &Query<'_>) -> Vec<Holder> {
-    let view = View { state, domain, partition, now: query.now, ttl_ns: query.ttl_ns };
+    let has_stats = state.scopes[domain.scope].has_stats;
+    let view = View { state, domain, partition, has_stats, now: query.now, ttl_ns: query.ttl_ns };
     match query.input {
         Input::Chain { hashes, counts } => view.chain(hashes.list(), *counts),
         Input::Exact(hash) => view.exact(hash.as_bytes()),
@@ -64,6 +65,8 @@ struct View<'a> {
     state: &'a State,
     domain: &'a Domain,
     partition: u32,
+    /// Whether any member ever reported statistics.
+    has_stats: bool,
     now: Timestamp,
     ttl_ns: i64,
 }
@@ -86,7 +89,14 @@ impl View<'_> {
         let mut runs = Runs::new();
         for (at, hold) in held.held().iter().enumerate() {
             let hold = Hold(*hold);
-            if hold.mask() >> slot & 1 == 0 || self.fresh(segment, at) >> slot & 1 == 0 {
+            if hold.mask() >> slot & 1 == 0 {
+                continue;
+            }
+            let is_fresh = match hold.is_varied() {
+                false => self.is_fresh(hold.at_ns()),
+                true => self.fresh(segment, at) >> slot & 1 == 1,
+            };
+            if !is_fresh {
                 continue;
             }
             while seat.is_some_and(|(member, _)| *member < hold.owner()) {
@@ -106,7 +116,10 @@ impl View<'_> {
             matched_tokens,
             last_seen: Timestamp::from_ns(run.last_seen_ns),
             tier: run.tier,
-            stats: self.state.members[run.member].stats.as_ref().map(|stats| stats.seen),
+            stats: match self.has_stats {
+                true => self.state.members[run.member].stats.as_ref().map(|stats| stats.seen),
+                false => None,
+            },
         }
     }
 
@@ -194,6 +207,10 @@ impl View<'_> {
                 return true;
             }
             is_calm = false;
+            if first.is_none() {
+                self.finish(walk, run, at);
+                return false;
+            }
             let blocks = self.pass_slowly(run, segment, next, slot, count);
             if blocks < count {
                 self.finish(walk, run, at + blocks as usize);

@@ -124,9 +124,26 @@ pub(super) struct Group {
 /// What does not follow from the first slot; by slot, from `first` on. An empty list says that it does.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Extras {
-    /// Nanoseconds and arrivals after those of the first slot. Times never fall from slot to slot.
-    pub(super) later: Vec<(u32, u32)>,
+    /// Times and arrivals after those of the first slot. Times never fall from slot to slot.
+    pub(super) later: Vec<Later>,
     pub(super) tokens: Vec<i32>,
+}
+
+/// How much later than the first slot another one is; six bytes, since there is one for each slot.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Later {
+    ns: [u16; 2],
+    arrivals: u16,
+}
+
+impl Later {
+    pub(super) fn new(ns: u32, arrivals: u16) -> Self {
+        Self { ns: [ns as u16, (ns >> 16) as u16], arrivals }
+    }
+
+    pub(super) fn ns(self) -> u32 {
+        u32::from(self.ns[0]) | u32::from(self.ns[1]) << 16
+    }
 }
 
 impl Default for Group {
@@ -149,7 +166,7 @@ impl Default for Group {
 }
 
 impl Group {
-    fn later(&self, slot: u32) -> Option<(u32, u32)> {
+    fn later(&self, slot: u32) -> Option<Later> {
         let extras = self.extras.as_deref()?;
         extras.later.get(slot as usize - self.first as usize).copied()
     }
@@ -161,12 +178,12 @@ impl Group {
     }
 
     pub(super) fn at_ns(&self, hold: Hold, slot: u32) -> i64 {
-        hold.at_ns() + self.later(slot).map_or(0, |(ns, _)| i64::from(ns))
+        hold.at_ns() + self.later(slot).map_or(0, |later| i64::from(later.ns()))
     }
 
     pub(super) fn arrival_of(&self, slot: u32) -> u64 {
         match self.later(slot) {
-            Some((_, arrivals)) => self.arrival + u64::from(arrivals),
+            Some(later) => self.arrival + u64::from(later.arrivals),
             None if self.is_backward => self.arrival + (u64::from(self.last) - u64::from(slot)),
             None => self.arrival + (u64::from(slot) - u64::from(self.first)),
         }
@@ -200,7 +217,7 @@ impl Group {
     pub(super) fn heap_bytes(&self) -> u64 {
         let Some(extras) = &self.extras else { return 0 };
         (size_of::<Extras>()
-            + extras.later.capacity() * size_of::<(u32, u32)>()
+            + extras.later.capacity() * size_of::<Later>()
             + extras.tokens.capacity() * size_of::<i32>()) as u64
     }
 }

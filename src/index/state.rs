@@ -148,7 +148,7 @@ impl State {
     }
 
     /// A report named `next` behind `key`.
-    pub(super) fn link(&mut self, key: u32, next: u32) {
+    fn link(&mut self, key: u32, next: u32) {
         let (segment, slot) = place_of(key);
         let Some(held) = self.segments.get(segment) else { return };
         if next != key.wrapping_add(1) && slot as usize + 1 == held.len() {
@@ -181,9 +181,10 @@ impl State {
     }
 
     /// Adds or refreshes as many of `blocks` as lie in one segment. The newest time wins tokens and tier; at equal times
-    /// the later arrival. `guess` is where the first one may be; gives how many were taken, and the last one's key.
-    pub(super) fn store(&mut self, path: Path, member: u32, blocks: Blocks<'_>, guess: u32) -> (usize, u32) {
+    /// the later arrival. `last` is the key of the block before; gives how many were taken, and the last one's key.
+    pub(super) fn store(&mut self, path: Path, member: u32, blocks: Blocks<'_>, last: u32) -> (usize, u32) {
         let hash = blocks.hashes.get(blocks.at);
+        let guess = self.guess_after(last);
         let found = if self.is_key(guess, path.partition, hash) {
             Some(guess)
         } else {
@@ -195,11 +196,12 @@ impl State {
                 let run = self.segments[segment].run(slot, blocks.hashes, blocks.at);
                 (segment, slot, run.min(blocks.tokens.len() as u32))
             }
-            None => self.add_keys(path, member, blocks),
+            None => self.add_keys(path, member, blocks, last),
         };
         self.work += u64::from(count);
         let mut tokens = [0; SLOTS];
         tokens[slot as usize..][..count as usize].copy_from_slice(&blocks.tokens[..count as usize]);
+        self.link(last, key_in(segment, slot));
         let mask = span(slot, count);
         self.tell_times(path, segment, mask, blocks.at_ns);
         self.hold(path, member, segment, mask, blocks, &tokens);
@@ -207,11 +209,14 @@ impl State {
     }
 
     /// Adds the keys of leading blocks that are not there, the first of which is not; where they stand.
-    fn add_keys(&mut self, path: Path, member: u32, blocks: Blocks<'_>) -> (u32, u32, u32) {
+    fn add_keys(&mut self, path: Path, member: u32, blocks: Blocks<'_>, last: u32) -> (u32, u32, u32) {
         let hash = blocks.hashes.get(blocks.at);
         let left = blocks.tokens.len();
         let open = self.members[member].open;
-        let is_open = left < SLOTS / 2
+        // Right behind the block before, or behind others where what comes would not fill half a segment.
+        let (behind, slot) = place_of(last);
+        let follows = last != NONE && behind == open && self.segments[open].len() == slot as usize + 1;
+        let is_open = (follows || left < SLOTS / 2)
             && self
                 .segments
                 .get(open)
