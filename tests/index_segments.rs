@@ -106,9 +106,11 @@ impl World {
         let hashes: Vec<u64> = (from..until).map(|at| block(sequence, at)).collect();
         let replica = self.random.below(4) as usize;
         let is_odd = self.random.one_in(4);
-        let counts: Vec<i32> = hashes.iter().map(|hash| if is_odd { (*hash % 7) as i32 } else { 16 }).collect();
+        let counts: Vec<i32> =
+            hashes.iter().map(|hash| if is_odd { (*hash % 7) as i32 } else { 16 }).collect();
         let tier = if self.random.one_in(5) { Tier::T2 } else { Tier::T1 };
-        let at = if self.random.one_in(4) { self.now - self.random.below(3) as i64 * SECOND } else { self.now };
+        let at =
+            if self.random.one_in(4) { self.now - self.random.below(3) as i64 * SECOND } else { self.now };
         self.store(replica, &hashes, &counts, tier, at);
     }
 
@@ -257,9 +259,8 @@ impl World {
         for (replica, name) in REPLICAS.iter().enumerate() {
             let (mut blocks, mut last_seen, mut tier) = (0, i64::MAX, Tier::T1);
             for hash in hashes {
-                let fresh = |held: &&Entry| {
-                    held.replica == replica && held.hash == *hash && self.now - held.at < TTL
-                };
+                let fresh =
+                    |held: &&Entry| held.replica == replica && held.hash == *hash && self.now - held.at < TTL;
                 let Some(held) = self.entries.iter().find(fresh) else { break };
                 blocks += 1;
                 last_seen = last_seen.min(held.at);
@@ -278,9 +279,7 @@ impl World {
             for at in 0..LENGTH {
                 let hash = block(sequence, at);
                 let input = Input::Exact(ExactHash::Derived(PrefixHash::new(hash), 1));
-                let fresh = |held: &&Entry| {
-                    held.hash == hash && held.tokens > 0 && self.now - held.at < TTL
-                };
+                let fresh = |held: &&Entry| held.hash == hash && held.tokens > 0 && self.now - held.at < TTL;
                 let expected: Seen = self
                     .entries
                     .iter()

@@ -1,6 +1,6 @@
 //! What a decision asks of the index, and what the index answers: plain values of one instant.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::pipeline::Settings;
 use crate::model::{HashList, LookupRequest, PrefixHash, ReplicaId, Tier, Timestamp};
@@ -147,7 +147,7 @@ impl ExactHash<'_> {
 }
 
 /// What the index knew at one instant.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Evidence {
     /// Replicas with at least one entry in (tenant, model, scheme), expired or not until swept.
     pub roster: Arc<Roster>,
@@ -163,6 +163,22 @@ pub struct Evidence {
     pub tenant_is_known: bool,
     /// (tenant, model) has an entry in some scheme.
     pub model_is_known: bool,
+}
+
+impl Default for Evidence {
+    fn default() -> Self {
+        /// Shared, so that a lookup without evidence yet allocates nothing.
+        static NOBODY: LazyLock<Arc<Roster>> = LazyLock::new(Arc::default);
+        Self {
+            roster: Arc::clone(&NOBODY),
+            holders: Vec::new(),
+            warm: Vec::new(),
+            heard: Arc::default(),
+            index_is_empty: false,
+            tenant_is_known: false,
+            model_is_known: false,
+        }
+    }
 }
 
 /// Replicas that serve a domain, sorted by the bytes of their ids; a member is a position in it.

@@ -131,7 +131,14 @@ struct Alike {
 }
 
 impl Alike {
-    fn factors(&mut self, holder: &Holder, deep: usize, total: usize, ttl_ns: i64, now: Timestamp) -> (f32, f32) {
+    fn factors(
+        &mut self,
+        holder: &Holder,
+        deep: usize,
+        total: usize,
+        ttl_ns: i64,
+        now: Timestamp,
+    ) -> (f32, f32) {
         let last_seen = holder.last_seen;
         let (_, decay) = *match &mut self.freshness {
             Some(held) if held.0 == last_seen => held,

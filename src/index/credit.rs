@@ -46,7 +46,8 @@ impl Index {
                 if let Some(Piece { segment, mask, .. }) = piece {
                     state.mark_hot(path.scope, segment, mask);
                 }
-                (at, last) = piece.map_or((at + 1, u32::MAX), |piece| (at + piece.count as usize, piece.last));
+                (at, last) =
+                    piece.map_or((at + 1, u32::MAX), |piece| (at + piece.count as usize, piece.last));
             }
         }
     }

@@ -9,16 +9,19 @@ mod arena;
 mod credit;
 mod events;
 mod evict;
-mod groups;
+mod group;
 mod ingest;
 mod lock;
 mod names;
 mod naming;
 mod order;
 mod read;
+mod regroup;
+mod remove;
 mod report;
 mod segment;
 mod state;
+mod store;
 mod sweep;
 mod table;
 mod twins;
@@ -138,6 +141,10 @@ impl Index {
         while at < section.tenants.slots() {
             if section.is_full() {
                 section.renew();
+                continue;
+            }
+            if section.tenants.get(at).is_none() {
+                at += 1;
                 continue;
             }
             section.work += 1;

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
 use super::Index;
+use super::group::Hold;
 use super::names::Domain;
-use super::segment::{Hold, place_of, slots_of, span};
+use super::segment::{place_of, slots_of, span};
 use super::state::State;
 use crate::decision::{ChainCounts, Evidence, Holder, Input, Query, Warm};
 use crate::model::{HashList, Tier, Timestamp};
@@ -57,7 +56,7 @@ struct Run {
     last_seen_ns: i64,
 }
 
-type Runs = SmallVec<[Run; 64]>;
+type Runs = Vec<Run>;
 
 /// What a lookup sees of one partition.
 #[derive(Clone, Copy)]
@@ -86,7 +85,7 @@ impl View<'_> {
         let held = &self.state.segments[segment];
         let mut places = self.domain.places.iter();
         let mut seat = places.next();
-        let mut runs = Runs::new();
+        let mut runs = Runs::with_capacity(held.held().len());
         for (at, hold) in held.held().iter().enumerate() {
             let hold = Hold(*hold);
             if hold.mask() >> slot & 1 == 0 {
@@ -190,7 +189,7 @@ impl View<'_> {
         }
         let mut live = std::mem::take(&mut walk.live);
         let (mut next, mut common, mut is_calm) = (0, u64::MAX, true);
-        live.retain(|run| {
+        live.retain_mut(|run| {
             while held.get(next).is_some_and(|hold| Hold(*hold).owner() < run.member) {
                 next += 1;
             }

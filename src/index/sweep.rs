@@ -132,9 +132,8 @@ fn halve(section: &mut Section<'_>, tenant: u32, epoch: u32) -> bool {
             return true;
         };
         section.tenants[tenant].halving_from = hits;
-        let (segment, at) = section.locate(group);
-        section.work += u64::from(section.segments[segment].hold(at).mask().count_ones());
-        section.turn(tenant, group, (hits / 2) as u8);
+        let left = section.left();
+        section.work += section.turn(tenant, group, (hits / 2) as u8, left);
         section.mark_credited(tenant, (hits / 2) as u8);
     }
     false

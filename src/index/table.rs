@@ -10,6 +10,9 @@ const SHARDS: usize = 4096;
 /// Pieces of the line that spreads keys over the sub-tables.
 const PIECES: usize = 64;
 
+/// Places of a sub-table that are not given back.
+const SMALL: usize = 16;
+
 /// Bytes of the table that one key takes, on average over the sizes of the sub-tables.
 pub(super) const KEY_BYTES: u64 = 8;
 
@@ -86,10 +89,15 @@ impl Table {
         self.shards[shard].insert_unique(code, key, code_of);
     }
 
-    pub(super) fn remove(&mut self, code: u64, key: u32) {
+    /// Takes a key out; `code_of` gives the codes of others when a sub-table that is mostly empty shrinks.
+    pub(super) fn remove(&mut self, code: u64, key: u32, code_of: impl Fn(&u32) -> u64) {
         let shard = self.shard(code);
-        if let Ok(found) = self.shards[shard].find_entry(code, |held| *held == key) {
+        let shard = &mut self.shards[shard];
+        if let Ok(found) = shard.find_entry(code, |held| *held == key) {
             found.remove();
+        }
+        if shard.len() * 4 < shard.capacity() && shard.capacity() > SMALL {
+            shard.shrink_to(shard.len() * 3 / 2, code_of);
         }
     }
 }

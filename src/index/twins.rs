@@ -9,7 +9,6 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use smallvec::SmallVec;
 
-
 /// Partitions of a scope that are asked one by one.
 pub(super) const ASKED_PARTITIONS: usize = 16;
 

@@ -3,8 +3,9 @@
 use smallvec::SmallVec;
 
 use super::arena::NONE;
+use super::group::{Group, Hold, Later};
 use super::order::{Order, PLACE_BYTES};
-use super::segment::{Group, Hold, Later, SLOTS, slots_of};
+use super::segment::{SLOTS, lowest, slots_of};
 use super::state::State;
 use crate::model::Tier;
 
@@ -86,7 +87,7 @@ impl State {
         self.heap_bytes -= held.heap_bytes();
         held.remove_hold(at);
         self.heap_bytes += held.heap_bytes();
-        let group = self.groups.remove(id);
+        let group = self.groups.release(id);
         self.heap_bytes -= GROUP_BYTES + group.heap_bytes();
         if group.owner == NONE {
             return;
@@ -106,8 +107,7 @@ impl State {
         let place = group.place(hold);
         let last = if owner == NONE { NONE } else { self.members[owner].last };
         self.heap_bytes += GROUP_BYTES + group.heap_bytes();
-        let id =
-            self.groups.insert(Group { previous_of_owner: last, next_of_owner: NONE, ..group });
+        let id = self.groups.insert(Group { previous_of_owner: last, next_of_owner: NONE, ..group });
         if owner != NONE {
             match last {
                 NONE => self.members[owner].first = id,
@@ -230,17 +230,23 @@ impl State {
         }
     }
 
-    /// Moves a group of one time to other hits, as the latest to arrive: what went first of it arrives first.
-    pub(super) fn turn(&mut self, tenant: u32, id: u32, hits: u8) {
+    /// Moves what goes first of a group of one time to other hits, as the latest to arrive: what went first arrives first.
+    /// At most `most` entries; how many.
+    pub(super) fn turn(&mut self, tenant: u32, id: u32, hits: u8, most: u64) -> u64 {
         let (segment, at) = self.locate(id);
         let hold = self.segments[segment].hold(at);
         let mut group = self.groups[id].clone();
-        self.take(tenant, segment, at, hold.mask());
+        let part = match group.is_backward {
+            true => lowest(hold.mask(), most),
+            false => lowest(hold.mask().reverse_bits(), most).reverse_bits(),
+        };
+        self.take(tenant, segment, at, part);
         group.arrival = self.entry_arrivals;
         self.entry_arrivals += u64::from(group.last - group.first) + 1;
         group.hits = hits;
         group.is_backward = !group.is_backward;
-        self.add_group(tenant, hold, group);
+        self.add_group(tenant, hold.with_mask(part), group);
+        u64::from(part.count_ones())
     }
 }
 
@@ -278,7 +284,8 @@ fn add_tokens(group: &mut Group, mask: u64, tokens: &Tokens) {
             return;
         }
     }
-    let known: SmallVec<[i32; SLOTS]> = (first..=u32::from(group.last)).map(|slot| group.tokens_of(slot)).collect();
+    let known: SmallVec<[i32; SLOTS]> =
+        (first..=u32::from(group.last)).map(|slot| group.tokens_of(slot)).collect();
     let listed = &mut group.extras.get_or_insert_default().tokens;
     if listed.is_empty() {
         reserve(listed, known.len());
