@@ -37,13 +37,18 @@ impl Index {
         if update.stats.is_some_and(|stats| stats.client_version.len() > self.limits.id_bytes) {
             applied.dropped.push(DropCause::LongVersion);
         }
-        if !self.apply_member(update, at, now) {
+        // Everything is checked before the first section begins: lookups never wait for it.
+        let mut flaws = Vec::new();
+        let sound = self.sound_entries(update, &mut flaws);
+        let mut section = self.section();
+        let Some(owner) = self.apply_member(&mut section, update, at, now) else {
+            section.end();
             applied.dropped.push(DropCause::TooManyReplicas);
             return applied;
-        }
-        // Everything is checked before the first section begins: lookups never wait for it.
-        let sound = self.sound_entries(update, &mut applied.dropped);
-        let mut writer = Writer { index: self, update, at, now, section: None, target: None };
+        };
+        applied.dropped.append(&mut flaws);
+        let (section, owner) = (Some(section), Some(owner));
+        let mut writer = Writer { index: self, update, at, now, section, owner, target: None };
         for entry in sound {
             writer.store(entry, &mut applied);
         }
@@ -73,13 +78,18 @@ impl Index {
         sound.collect()
     }
 
-    /// Liveness and statistics; whether the index takes the replica.
-    fn apply_member(&self, update: &StateUpdate<'_>, at: Timestamp, now: Timestamp) -> bool {
-        let mut section = self.section();
+    /// Liveness and statistics; scope and member, where the index takes the replica.
+    fn apply_member(
+        &self,
+        section: &mut Section<'_>,
+        update: &StateUpdate<'_>,
+        at: Timestamp,
+        now: Timestamp,
+    ) -> Option<(u32, u32)> {
         section.work += 1;
         let scope = section.ensure_scope(update.tenant, update.model);
-        let member = section.ensure_member(scope, update.replica, now);
-        if let (Some(member), Some(stats)) = (member, &update.stats) {
+        let member = section.ensure_member(scope, update.replica, now)?;
+        if let Some(stats) = &update.stats {
             let stats = clean(stats, at, &self.limits);
             let held = &mut section.members[member].stats;
             if held.as_ref().is_none_or(|held| held.seen.reported_at <= at) {
@@ -87,8 +97,7 @@ impl Index {
                 section.scopes[scope].has_stats = true;
             }
         }
-        section.end();
-        member.is_some()
+        Some((scope, member))
     }
 }
 
@@ -116,6 +125,8 @@ struct Writer<'a> {
     at: Timestamp,
     now: Timestamp,
     section: Option<Section<'a>>,
+    /// Scope and member, where the running section has looked them up.
+    owner: Option<(u32, u32)>,
     /// Partition and member of the running section, for the adapter they were looked up for.
     target: Option<(&'a str, Path, u32)>,
 }
@@ -157,11 +168,11 @@ impl<'a> Writer<'a> {
         let mut section = self.section.take().unwrap_or_else(|| self.index.section());
         let target = match self.target {
             Some((held, path, member)) if held == adapter => Some((path, member)),
-            _ => locate(&mut section, update, adapter, now),
+            _ => locate(&mut section, update, self.owner, adapter, now),
         };
         let Some((path, member)) = target else {
             applied.dropped.push(DropCause::TooManyReplicas);
-            self.target = None;
+            (self.owner, self.target) = (None, None);
             section.end();
             return (1, NONE);
         };
@@ -179,7 +190,7 @@ impl<'a> Writer<'a> {
         section.enforce_caps(now, &mut applied.evicted);
         if section.is_full() {
             // What was looked up may be gone when the next section begins.
-            self.target = None;
+            (self.owner, self.target) = (None, None);
             section.end();
         } else {
             self.section = Some(section);
@@ -194,9 +205,21 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn locate(state: &mut State, update: &StateUpdate<'_>, adapter: &str, now: Timestamp) -> Option<(Path, u32)> {
-    let scope = state.ensure_scope(update.tenant, update.model);
-    let member = state.ensure_member(scope, update.replica, now)?;
+/// Where blocks of `adapter` go: their partition and its levels, and the member; `owner` is scope and member where known.
+fn locate(
+    state: &mut State,
+    update: &StateUpdate<'_>,
+    owner: Option<(u32, u32)>,
+    adapter: &str,
+    now: Timestamp,
+) -> Option<(Path, u32)> {
+    let (scope, member) = match owner {
+        Some(owner) => owner,
+        None => {
+            let scope = state.ensure_scope(update.tenant, update.model);
+            (scope, state.ensure_member(scope, update.replica, now)?)
+        }
+    };
     let partition = state.ensure_partition(scope, update.scheme, adapter);
     Some((state.path_of(partition), member))
 }

@@ -50,6 +50,8 @@ pub(super) struct Scope {
     pub(super) serving: u64,
     /// Whether any member ever reported statistics.
     pub(super) has_stats: bool,
+    /// Members that were cleared and whose entries are on their way out.
+    pub(super) clearing: u32,
     pub(super) hot: HotKeys,
     /// Its partitions whose keys are not listed among the twins.
     pub(super) asked: SmallVec<[u32; 2]>,

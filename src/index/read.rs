@@ -38,8 +38,10 @@ impl Index {
 }
 
 fn holders(state: &State, domain: &Domain, partition: u32, query: &Query<'_>) -> Vec<Holder> {
-    let has_stats = state.scopes[domain.scope].has_stats;
-    let view = View { state, domain, partition, has_stats, now: query.now, ttl_ns: query.ttl_ns };
+    let scope = &state.scopes[domain.scope];
+    let (has_stats, is_clearing) = (scope.has_stats, scope.clearing > 0);
+    let (now, ttl_ns) = (query.now, query.ttl_ns);
+    let view = View { state, domain, partition, has_stats, is_clearing, now, ttl_ns };
     match query.input {
         Input::Chain { hashes, counts } => view.chain(hashes.list(), *counts),
         Input::Exact(hash) => view.exact(hash.as_bytes()),
@@ -66,6 +68,8 @@ struct View<'a> {
     partition: u32,
     /// Whether any member ever reported statistics.
     has_stats: bool,
+    /// Whether some member was cleared and still has entries.
+    is_clearing: bool,
     now: Timestamp,
     ttl_ns: i64,
 }
@@ -80,7 +84,7 @@ impl View<'_> {
         self.state.slots_where(segment, at, u64::MAX, |at_ns| self.is_fresh(at_ns))
     }
 
-    /// The members that hold `slot` fresh and stand in the roster: one that was cleared does not. By member.
+    /// The members that hold `slot` fresh, by member; one that was cleared does not stand for what it held.
     fn starters(&self, segment: u32, slot: u32) -> Runs {
         let held = &self.state.segments[segment];
         let mut places = self.domain.places.iter();
@@ -95,7 +99,8 @@ impl View<'_> {
                 false => self.is_fresh(hold.at_ns()),
                 true => self.fresh(segment, at) >> slot & 1 == 1,
             };
-            if !is_fresh {
+            let is_gone = self.is_clearing && self.state.members[hold.owner()].replica.is_none();
+            if !is_fresh || is_gone {
                 continue;
             }
             while seat.is_some_and(|(member, _)| *member < hold.owner()) {
@@ -193,20 +198,22 @@ impl View<'_> {
             while held.get(next).is_some_and(|hold| Hold(*hold).owner() < run.member) {
                 next += 1;
             }
-            let first = held.get(next).map(|hold| Hold(*hold)).filter(|hold| hold.owner() == run.member);
-            if let Some(hold) = first
-                && !hold.is_varied()
-                && span & !hold.mask() == 0
+            let mut of_member = held[next.min(held.len())..]
+                .iter()
+                .map(|hold| Hold(*hold))
+                .take_while(|hold| hold.owner() == run.member);
+            let holds_all = |hold: &Hold| !hold.is_varied() && span & !hold.mask() == 0;
+            // Mostly one group has it all.
+            if let Some(hold) = of_member.find(holds_all)
                 && self.is_fresh(hold.at_ns())
             {
                 run.last_seen_ns = run.last_seen_ns.min(hold.at_ns());
                 run.tier = run.tier.max(hold.tier());
                 common &= hold.mask();
-                next += 1;
                 return true;
             }
             is_calm = false;
-            if first.is_none() {
+            if held.get(next).is_none_or(|hold| Hold(*hold).owner() != run.member) {
                 self.finish(walk, run, at);
                 return false;
             }

@@ -44,6 +44,8 @@ impl State {
             return;
         }
         if owner.replica.is_none() {
+            let scope = owner.scope;
+            self.scopes[scope].clearing -= 1;
             self.heap_bytes -= name_bytes::<Member>("");
             self.members.remove(member);
             return;

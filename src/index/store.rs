@@ -9,6 +9,9 @@ use super::state::{Path, State};
 use super::twins::Twins;
 use crate::model::{HashList, Tier};
 
+/// Blocks below which a chain shares a segment with others of its replica.
+const SHORT: usize = SLOTS / 4;
+
 /// Blocks to store: a part of a chain that fits into one segment.
 #[derive(Clone, Copy)]
 pub(super) struct Blocks<'a> {
@@ -76,47 +79,30 @@ impl State {
     fn add_keys(&mut self, path: Path, member: u32, blocks: Blocks<'_>, last: u32) -> (u32, u32, u32) {
         let hash = blocks.hashes.get(blocks.at);
         let left = blocks.tokens.len();
-        let open = self.members[member].open;
-        // Right behind the block before, or behind others where what comes would not fill half a segment.
-        let (behind, slot) = place_of(last);
-        let follows = last != NONE && behind == open && self.segments[open].len() == slot as usize + 1;
-        let is_open = (follows || left < SLOTS / 2)
-            && self
-                .segments
-                .get(open)
-                .is_some_and(|held| held.partition == path.partition && held.admits(hash));
-        let segment = if is_open {
-            open
-        } else {
-            self.segments.insert(Segment::new(path.partition, hash, left.min(SLOTS)))
-        };
+        let open = self.open_segment(path, member, hash, left, last);
+        let segment =
+            open.unwrap_or_else(|| self.segments.insert(Segment::new(path.partition, hash, left.min(SLOTS))));
         self.members[member].open = segment;
-        let before = if is_open { self.segments[segment].heap_bytes() } else { 0 };
+        let before = if open.is_some() { self.segments[segment].heap_bytes() } else { 0 };
         let slot = self.segments[segment].len() as u32;
         let coder = self.table.coder();
+        let code = |at: usize| coder.code(path.partition, blocks.hashes.get(blocks.at + at));
+        let codes: SmallVec<[u64; SLOTS]> = (0..left).map(code).collect();
+        // Looked at one after the other, with nothing in between, the places of the table come from memory together.
+        let is_new =
+            |(at, code): &(usize, &u64)| *at == 0 || self.find_coded(path, blocks, *at, **code).is_none();
+        let new = codes.iter().enumerate().take_while(is_new).count();
         let mut count = 0;
-        for at in 0..left {
+        for (at, code) in codes.iter().enumerate().take(new) {
             let hash = blocks.hashes.get(blocks.at + at);
-            if !self.segments[segment].admits(hash) {
-                break;
-            }
-            let code = coder.code(path.partition, hash);
-            let segments = &self.segments;
-            let is_known = at > 0
-                && self
-                    .table
-                    .find(code, |key| {
-                        let (segment, slot) = place_of(*key);
-                        let segment = &segments[segment];
-                        segment.partition == path.partition && segment.has(slot, hash)
-                    })
-                    .is_some();
-            if is_known {
+            // A chain may name a hash twice.
+            let is_known = at > 0 && self.find_coded(path, blocks, at, *code).is_some();
+            if is_known || !self.segments[segment].admits(hash) {
                 break;
             }
             let key = key_in(segment, self.segments[segment].push(hash));
             let segments = &self.segments;
-            self.table.insert(code, key, |key| {
+            self.table.insert(*code, key, |key| {
                 let (segment, slot) = place_of(*key);
                 let segment = &segments[segment];
                 coder.code(segment.partition, segment.hash(slot))
@@ -126,6 +112,26 @@ impl State {
         self.heap_bytes = self.heap_bytes + self.segments[segment].heap_bytes() - before;
         self.count_keys(path, segment, slot, count);
         (segment, slot, count)
+    }
+
+    /// The member's latest segment, where new keys go there: right behind the block before, or behind others where what
+    /// comes is short.
+    fn open_segment(&self, path: Path, member: u32, hash: &[u8], left: usize, last: u32) -> Option<u32> {
+        let open = self.members[member].open;
+        let held = self.segments.get(open)?;
+        let (behind, slot) = place_of(last);
+        let follows = last != NONE && behind == open && held.len() == slot as usize + 1;
+        let admits = held.partition == path.partition && held.admits(hash);
+        (admits && (follows || left < SHORT)).then_some(open)
+    }
+
+    fn find_coded(&self, path: Path, blocks: Blocks<'_>, at: usize, code: u64) -> Option<u32> {
+        let hash = blocks.hashes.get(blocks.at + at);
+        self.table.find(code, |key| {
+            let (segment, slot) = place_of(*key);
+            let segment = &self.segments[segment];
+            segment.partition == path.partition && segment.has(slot, hash)
+        })
     }
 
     fn count_keys(&mut self, path: Path, segment: u32, slot: u32, count: u32) {

@@ -72,7 +72,7 @@ impl Table {
         let spread = (code >> 24) as u32;
         let (piece, within) = ((spread >> 26) as usize, u64::from(spread & ((1 << 26) - 1)));
         let (from, until) = (self.bounds[piece], self.bounds[piece + 1]);
-        ((from + ((until - from) * within >> 26)) >> 16) as usize % SHARDS
+        ((from + (((until - from) * within) >> 26)) >> 16) as usize % SHARDS
     }
 
     pub(super) fn code(&self, partition: u32, hash: &[u8]) -> u64 {
@@ -96,8 +96,9 @@ impl Table {
         if let Ok(found) = shard.find_entry(code, |held| *held == key) {
             found.remove();
         }
-        if shard.len() * 4 < shard.capacity() && shard.capacity() > SMALL {
-            shard.shrink_to(shard.len() * 3 / 2, code_of);
+        // Halved where it is filled to two fifths, and then filled to four: what is added next makes it grow no time soon.
+        if shard.len() * 5 < shard.capacity() * 2 && shard.capacity() > SMALL {
+            shard.shrink_to(shard.len() * 5 / 4, code_of);
         }
     }
 }

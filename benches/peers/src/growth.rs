@@ -10,11 +10,13 @@ use crate::fleet::{Fleet, REPLICAS, blocks, prefix_hashes};
 use crate::measure::Times;
 use crate::ours::{NOW_NS, Ours};
 
-const BLOCKS: usize = 512;
+const BLOCKS: usize = 64;
 
-/// Lookups of 512 blocks, ingest and bytes, from 10 thousand to 10 million entries and from 1 to 1,000 replicas.
+/// Lookups of 64 blocks, ingest and bytes, from 10 thousand to 10 million entries and from 1 to 1,000 replicas.
 pub fn growth() {
-    println!("| entries, replicas | lookup p50 | p99 | reports of the fleet | bytes an entry |\n|---|---|---|---|---|");
+    println!(
+        "| entries, replicas | lookup p50 | p99 | reports of the fleet | bytes an entry |\n|---|---|---|---|---|"
+    );
     let of_entries = [10_000, 100_000, 1_000_000, 10_000_000].map(|entries| (entries, REPLICAS));
     let of_replicas = [1, 8, 1_000].map(|replicas| (1_000_000, replicas));
     for (entries, replicas) in of_entries.into_iter().chain(of_replicas) {

@@ -33,7 +33,8 @@ impl Choice {
         while let Some(name) = arguments.next() {
             let value = arguments.next().ok_or(format!("`{name}` needs a value"))?;
             let numbers = || -> Result<Vec<usize>, String> {
-                let list = value.split(',').map(|part| part.parse().map_err(|_| format!("`{part}` is no number")));
+                let list =
+                    value.split(',').map(|part| part.parse().map_err(|_| format!("`{part}` is no number")));
                 list.collect()
             };
             match name.as_str() {

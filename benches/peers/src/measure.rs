@@ -104,7 +104,10 @@ pub fn lookups(blocks_of_chain: usize, entries: usize, plain: bool, beside: bool
             );
         }
         let [own, alone] = [ours_beside.at(0.99), alone.at(0.99)];
-        println!("| p99 beside a writer over p99 alone, {name} | {own:.2} / {alone:.2} us = {:.2} | | |", own / alone);
+        println!(
+            "| p99 beside a writer over p99 alone, {name} | {own:.2} / {alone:.2} us = {:.2} | | |",
+            own / alone
+        );
         row("blocks stored and removed beside it", stores / 1e6, peer_stores / 1e6, "M/s");
     }
 }
@@ -132,9 +135,8 @@ fn beside_writer(
 const WRITTEN: u64 = 64;
 
 fn our_writer(ours: &Ours, done: &AtomicBool, stores: &AtomicU64) {
-    let chains: Vec<Vec<PrefixHash>> = (0..512)
-        .map(|chain| blocks(chain + (1 << 50), 0, WRITTEN).map(PrefixHash::new).collect())
-        .collect();
+    let chains: Vec<Vec<PrefixHash>> =
+        (0..512).map(|chain| blocks(chain + (1 << 50), 0, WRITTEN).map(PrefixHash::new).collect()).collect();
     for (chain, step) in chains.iter().cycle().zip(0_i64..) {
         if done.load(Ordering::Acquire) {
             break;
@@ -146,7 +148,8 @@ fn our_writer(ours: &Ours, done: &AtomicBool, stores: &AtomicU64) {
 }
 
 fn peer_writer(peer: &Peer, done: &AtomicBool, stores: &AtomicU64) {
-    let chains: Vec<Vec<u64>> = (0..512).map(|chain| blocks(chain + (1 << 50), 0, WRITTEN).collect()).collect();
+    let chains: Vec<Vec<u64>> =
+        (0..512).map(|chain| blocks(chain + (1 << 50), 0, WRITTEN).collect()).collect();
     // The channel is kept short, so that what was sent was done but for a few.
     let (sender, worker) = peer.start();
     for chain in chains.iter().cycle() {
