@@ -1,6 +1,6 @@
 //! What a decision asks of the index, and what the index answers: plain values of one instant.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::pipeline::Settings;
 use crate::model::{HashList, LookupRequest, PrefixHash, ReplicaId, Tier, Timestamp};
@@ -107,12 +107,24 @@ impl ChainCounts<'_> {
     /// Tokens of the first `blocks` blocks, saturating.
     pub fn sum(&self, blocks: usize) -> i32 {
         match self {
-            Self::Given(counts) => {
-                counts.iter().take(blocks).fold(0, |sum, count| sum.saturating_add(*count))
-            }
+            Self::Given(counts) => sum_of(&counts[..blocks.min(counts.len())]),
             Self::Uniform(count) => count.saturating_mul(i32::try_from(blocks).unwrap_or(i32::MAX)),
         }
     }
+}
+
+/// The sum of `counts`, saturating at each step. Where none is negative, that is the plain sum, cut off at the end, which
+/// takes several at a time.
+fn sum_of(counts: &[i32]) -> i32 {
+    let (mut sum, mut signs) = (0_i64, 0);
+    for count in counts {
+        sum += i64::from(*count);
+        signs |= *count;
+    }
+    if signs < 0 {
+        return counts.iter().fold(0, |sum: i32, count| sum.saturating_add(*count));
+    }
+    i32::try_from(sum).unwrap_or(i32::MAX)
 }
 
 /// The hash of an exact lookup.
@@ -135,7 +147,7 @@ impl ExactHash<'_> {
 }
 
 /// What the index knew at one instant.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Evidence {
     /// Replicas with at least one entry in (tenant, model, scheme), expired or not until swept.
     pub roster: Arc<Roster>,
@@ -153,6 +165,23 @@ pub struct Evidence {
     pub tenant_is_known: bool,
     /// (tenant, model) has an entry in some scheme.
     pub model_is_known: bool,
+}
+
+impl Default for Evidence {
+    fn default() -> Self {
+        /// Shared, so that a lookup without evidence yet allocates nothing.
+        static NOBODY: LazyLock<Arc<Roster>> = LazyLock::new(Arc::default);
+        Self {
+            roster: Arc::clone(&NOBODY),
+            holders: Vec::new(),
+            warm: Vec::new(),
+            heard: Arc::default(),
+            drained: Vec::new(),
+            index_is_empty: false,
+            tenant_is_known: false,
+            model_is_known: false,
+        }
+    }
 }
 
 /// Replicas that serve a domain, sorted by the bytes of their ids; a member is a position in it.

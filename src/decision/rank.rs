@@ -1,7 +1,11 @@
 //! Scores. All products are f32, multiplied in the order written here, since other servers of the contract round the
 //! same way; freshness and distinguishing power are computed in f64 and rounded once.
 
-use super::evidence::{Evidence, StatsSeen};
+use std::cmp::Ordering;
+
+use smallvec::SmallVec;
+
+use super::evidence::{Evidence, Holder, StatsSeen};
 use super::pipeline::Settings;
 use super::trace::Candidate;
 use crate::model::{Slo, Tier, Timestamp};
@@ -50,38 +54,102 @@ pub(super) fn rank_matches(
     now: Timestamp,
 ) -> Vec<Candidate> {
     let ttl_ns = settings.policy.ttl_ns.value;
-    let total = evidence.roster.len();
-    let mut depths: Vec<i32> = evidence.holders.iter().map(|holder| holder.matched_tokens).collect();
-    depths.sort_unstable();
-    let mut ranked: Vec<Candidate> = evidence
-        .holders
-        .iter()
-        .map(|holder| {
-            let decay = freshness(holder.last_seen.age_ns(now), ttl_ns);
-            let holders = match holder.blocks {
-                // An exact match is all or nothing: every candidate holds the same.
-                0 => depths.len(),
-                _ => depths.len() - depths.partition_point(|depth| *depth < holder.matched_tokens),
-            };
-            let factors = Factors::new(settings, slo, decay, pressure(holder.stats, ttl_ns, now));
-            let distinguishing_power = distinguishing_power(holders, total);
-            Candidate {
-                member: holder.member,
-                blocks: holder.blocks,
-                matched_tokens: holder.matched_tokens,
-                probability: decay,
-                decay,
-                pressure_factor: factors.pressure_factor,
-                slo_bias: factors.slo_bias,
-                distinguishing_power,
-                score: factors.score(holder.matched_tokens as f32) * distinguishing_power,
-                tier: holder.tier,
-                filtered_by: None,
-            }
-        })
-        .collect();
+    let holders = in_order_of_ids(evidence);
+    let at_least = deep_as(&evidence.holders);
+    let mut alike = Alike::default();
+    let ranked = holders.iter().map(|at| {
+        let holder = &evidence.holders[*at as usize];
+        let deep = match holder.blocks {
+            // An exact match is all or nothing: every candidate holds the same.
+            0 => evidence.holders.len(),
+            _ => at_least[*at as usize] as usize,
+        };
+        let (decay, distinguishing_power) = alike.factors(holder, deep, evidence.roster.len(), ttl_ns, now);
+        let factors = Factors::new(settings, slo, decay, pressure(holder.stats, ttl_ns, now));
+        Candidate {
+            member: holder.member,
+            blocks: holder.blocks,
+            matched_tokens: holder.matched_tokens,
+            probability: decay,
+            decay,
+            pressure_factor: factors.pressure_factor,
+            slo_bias: factors.slo_bias,
+            distinguishing_power,
+            score: factors.score(holder.matched_tokens as f32) * distinguishing_power,
+            tier: holder.tier,
+            filtered_by: None,
+        }
+    });
+    let mut ranked: Vec<Candidate> = ranked.collect();
     sort_best_first(&mut ranked);
     ranked
+}
+
+type Numbers = SmallVec<[u32; 64]>;
+
+/// Places in `evidence.holders` in the order of the members: each stands in its place of the roster, or they are sorted
+/// where the roster is much longer than the list.
+fn in_order_of_ids(evidence: &Evidence) -> Numbers {
+    let (holders, places) = (&evidence.holders, evidence.roster.len());
+    let mut sorted: Numbers = (0..holders.len() as u32).collect();
+    if places > 8 * holders.len() || holders.iter().any(|holder| holder.member as usize >= places) {
+        sorted.sort_unstable_by_key(|at| holders[*at as usize].member);
+        return sorted;
+    }
+    let mut by_place: Numbers = SmallVec::from_elem(u32::MAX, places);
+    holders.iter().zip(0..).for_each(|(holder, at)| by_place[holder.member as usize] = at);
+    by_place.retain(|at| *at != u32::MAX);
+    by_place
+}
+
+/// For each holder, how many match at least as many tokens.
+fn deep_as(holders: &[Holder]) -> Numbers {
+    let all = holders.len();
+    if holders.is_sorted_by_key(|holder| holder.matched_tokens) {
+        // As a walk along the chain finds them: those that drop out first have the fewest.
+        let mut first_of_depth = 0;
+        return (0..all)
+            .map(|at| {
+                if holders[at].matched_tokens != holders[first_of_depth].matched_tokens {
+                    first_of_depth = at;
+                }
+                (all - first_of_depth) as u32
+            })
+            .collect();
+    }
+    let mut depths: SmallVec<[i32; 64]> = holders.iter().map(|holder| holder.matched_tokens).collect();
+    depths.sort_unstable();
+    let deep = |holder: &Holder| all - depths.partition_point(|depth| *depth < holder.matched_tokens);
+    holders.iter().map(|holder| deep(holder) as u32).collect()
+}
+
+/// The factors computed last: neighbours mostly have the same.
+#[derive(Default)]
+struct Alike {
+    freshness: Option<(Timestamp, f32)>,
+    power: Option<(usize, f32)>,
+}
+
+impl Alike {
+    fn factors(
+        &mut self,
+        holder: &Holder,
+        deep: usize,
+        total: usize,
+        ttl_ns: i64,
+        now: Timestamp,
+    ) -> (f32, f32) {
+        let last_seen = holder.last_seen;
+        let (_, decay) = *match &mut self.freshness {
+            Some(held) if held.0 == last_seen => held,
+            held => held.insert((last_seen, freshness(last_seen.age_ns(now), ttl_ns))),
+        };
+        let (_, power) = *match &mut self.power {
+            Some(held) if held.0 == deep => held,
+            held => held.insert((deep, distinguishing_power(deep, total))),
+        };
+        (decay, power)
+    }
 }
 
 /// Warm replicas, best first: `hit_rate x recency x pressure_factor x slo_bias`. A replica is warm where its statistics
@@ -151,5 +219,22 @@ fn pressure(stats: Option<StatsSeen>, ttl_ns: i64, now: Timestamp) -> f32 {
 
 /// Score descending, then replica id ascending by bytes, which is the order of the roster.
 fn sort_best_first(ranked: &mut [Candidate]) {
-    ranked.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.member.cmp(&b.member)));
+    let is_before = |a: &Candidate, b: &Candidate| match b.score.total_cmp(&a.score) {
+        Ordering::Equal => a.member < b.member,
+        of_scores => of_scores == Ordering::Less,
+    };
+    // Most candidates share the score of the system prompt and stand in the order of their ids already: a few that match
+    // more move up. Where it is otherwise, the general sort takes over.
+    let mut moves_left = 8 * ranked.len();
+    for at in 1..ranked.len() {
+        if !is_before(&ranked[at], &ranked[at - 1]) {
+            continue;
+        }
+        let to = ranked[..at].partition_point(|held| is_before(held, &ranked[at]));
+        let Some(left) = moves_left.checked_sub(at - to) else {
+            return ranked.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.member.cmp(&b.member)));
+        };
+        moves_left = left;
+        ranked[to..=at].rotate_right(1);
+    }
 }

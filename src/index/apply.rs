@@ -1,11 +1,16 @@
 //! State updates.
 
+use bytes::Bytes;
+use smallvec::SmallVec;
+
+use super::arena::NONE;
 use super::ingest::{check_entry, check_update, clean_rate, clean_version};
 use super::names::Stats;
-use super::state::{Block, State};
+use super::state::{Path, State};
+use super::store::Blocks;
 use super::{BLOCKS_PER_SECTION, DropCause, EvictionCounts, Index, Section, not_later};
 use crate::decision::StatsSeen;
-use crate::model::{PrefixEntry, ReplicaStats, StateUpdate, Timestamp};
+use crate::model::{HashList, PrefixEntry, ReplicaStats, StateUpdate, Timestamp};
 
 /// What became of an update.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -32,13 +37,18 @@ impl Index {
         if update.stats.is_some_and(|stats| stats.client_version.len() > self.limits.id_bytes) {
             applied.dropped.push(DropCause::LongVersion);
         }
-        if !self.apply_member(update, at, now) {
+        // Everything is checked before the first section begins: lookups never wait for it.
+        let mut flaws = Vec::new();
+        let sound = self.sound_entries(update, &mut flaws);
+        let mut section = self.section();
+        let Some(owner) = self.apply_member(&mut section, update, at, now) else {
+            section.end();
             applied.dropped.push(DropCause::TooManyReplicas);
             return applied;
-        }
-        // Everything is checked before the first section begins: lookups never wait for it.
-        let sound = self.sound_entries(update, &mut applied.dropped);
-        let mut writer = Writer { index: self, update, at, now, section: None, target: None };
+        };
+        applied.dropped.append(&mut flaws);
+        let (section, owner) = (Some(section), Some(owner));
+        let mut writer = Writer { index: self, update, at, now, section, owner, target: None };
         for entry in sound {
             writer.store(entry, &mut applied);
         }
@@ -68,21 +78,26 @@ impl Index {
         sound.collect()
     }
 
-    /// Liveness and statistics; whether the index takes the replica.
-    fn apply_member(&self, update: &StateUpdate<'_>, at: Timestamp, now: Timestamp) -> bool {
-        let mut section = self.section();
+    /// Liveness and statistics; scope and member, where the index takes the replica.
+    fn apply_member(
+        &self,
+        section: &mut Section<'_>,
+        update: &StateUpdate<'_>,
+        at: Timestamp,
+        now: Timestamp,
+    ) -> Option<(u32, u32)> {
         section.work += 1;
         let scope = section.ensure_scope(update.tenant, update.model);
-        let member = section.ensure_member(scope, update.replica, now);
-        if let (Some(member), Some(stats)) = (member, &update.stats) {
+        let member = section.ensure_member(scope, update.replica, now)?;
+        if let Some(stats) = &update.stats {
             let stats = clean(stats, at, &self.limits);
             let held = &mut section.members[member].stats;
             if held.as_ref().is_none_or(|held| held.seen.reported_at <= at) {
                 *held = Some(stats);
+                section.scopes[scope].has_stats = true;
             }
         }
-        section.end();
-        member.is_some()
+        Some((scope, member))
     }
 }
 
@@ -100,6 +115,9 @@ fn clean(stats: &ReplicaStats<'_>, at: Timestamp, limits: &crate::model::Limits)
     }
 }
 
+/// Blocks that are stored in one step, before lookups that wait are looked after.
+const STEP: usize = 32;
+
 /// Stores the blocks of one update in bounded critical sections.
 struct Writer<'a> {
     index: &'a Index,
@@ -107,59 +125,77 @@ struct Writer<'a> {
     at: Timestamp,
     now: Timestamp,
     section: Option<Section<'a>>,
+    /// Scope and member, where the running section has looked them up.
+    owner: Option<(u32, u32)>,
     /// Partition and member of the running section, for the adapter they were looked up for.
-    target: Option<(&'a str, u32, u32)>,
+    target: Option<(&'a str, Path, u32)>,
 }
 
 impl<'a> Writer<'a> {
     /// A chain gives one key a block, with the cumulative token count; a hash beside it is one key more.
     fn store(&mut self, entry: &PrefixEntry<'a>, applied: &mut Applied) {
         let adapter = if entry.adapter.is_empty() { self.update.adapter } else { entry.adapter };
-        let mut tokens = 0_i32;
-        for (hash, count) in entry.block_hashes.iter().zip(entry.block_token_counts) {
-            tokens = tokens.saturating_add(*count);
-            self.store_block(adapter, hash, tokens, entry, applied);
+        let (mut sum, mut at, mut last) = (0_i32, 0, NONE);
+        while at < entry.block_hashes.len() {
+            let mut tokens: SmallVec<[i32; STEP]> = SmallVec::new();
+            tokens.extend(entry.block_token_counts[at..].iter().take(STEP).scan(sum, |sum, count| {
+                *sum = sum.saturating_add(*count);
+                Some(*sum)
+            }));
+            let (tier, at_ns) = (entry.tier, self.at.as_ns());
+            let blocks = Blocks { hashes: entry.block_hashes, at, tokens: &tokens, tier, at_ns };
+            let (taken, key) = self.store_blocks(adapter, blocks, last, applied);
+            sum = tokens[taken - 1];
+            (at, last) = (at + taken, key);
         }
         if !entry.prefix_hash.is_empty() {
-            self.store_block(adapter, entry.prefix_hash, entry.token_count, entry, applied);
+            let hash = [Bytes::copy_from_slice(entry.prefix_hash)];
+            let (tokens, tier, at_ns) = (&[entry.token_count], entry.tier, self.at.as_ns());
+            let blocks = Blocks { hashes: HashList::Wire(&hash), at: 0, tokens, tier, at_ns };
+            self.store_blocks(adapter, blocks, NONE, applied);
         }
     }
 
-    fn store_block(
+    /// Stores leading blocks behind the key `last`; how many, and the key of the last one.
+    fn store_blocks(
         &mut self,
         adapter: &'a str,
-        hash: &[u8],
-        tokens: i32,
-        entry: &PrefixEntry<'_>,
+        blocks: Blocks<'_>,
+        last: u32,
         applied: &mut Applied,
-    ) {
-        let block = Block { hash, tokens, tier: entry.tier, at_ns: self.at.as_ns() };
+    ) -> (usize, u32) {
         let (update, now) = (self.update, self.now);
         let mut section = self.section.take().unwrap_or_else(|| self.index.section());
         let target = match self.target {
-            Some((held, partition, member)) if held == adapter => Some((partition, member)),
-            _ => locate(&mut section, update, adapter, now),
+            Some((held, path, member)) if held == adapter => Some((path, member)),
+            _ => locate(&mut section, update, self.owner, adapter, now),
         };
-        let Some((partition, member)) = target else {
+        let Some((path, member)) = target else {
             applied.dropped.push(DropCause::TooManyReplicas);
-            self.target = None;
-            return section.end();
+            (self.owner, self.target) = (None, None);
+            section.end();
+            return (1, NONE);
         };
-        self.target = Some((adapter, partition, member));
-        section.upsert(partition, member, block);
-        applied.blocks += 1;
-        let tenant = section.tenant_of_partition(partition);
+        self.target = Some((adapter, path, member));
+        // A refreshed block counts twice, once for its place in the order.
+        let left = (BLOCKS_PER_SECTION.saturating_sub(section.work - section.start) / 2).max(1) as usize;
+        let most = blocks.tokens.len().min(left);
+        let most = if section.has_room(path.tenant, most) { most } else { 1 };
+        let (taken, key) =
+            section.store(path, member, Blocks { tokens: &blocks.tokens[..most], ..blocks }, last);
+        applied.blocks += taken as u64;
         // One key over at most, unless the quota was lowered just now: then others are at it, and this does its share.
         let until = section.work + BLOCKS_PER_SECTION;
-        applied.evicted.quota_keys += section.enforce_quota(tenant, until);
+        applied.evicted.quota_keys += section.enforce_quota(path.tenant, until);
         section.enforce_caps(now, &mut applied.evicted);
         if section.is_full() {
             // What was looked up may be gone when the next section begins.
-            self.target = None;
+            (self.owner, self.target) = (None, None);
             section.end();
         } else {
             self.section = Some(section);
         }
+        (taken, key)
     }
 
     fn end(self) {
@@ -169,9 +205,21 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn locate(state: &mut State, update: &StateUpdate<'_>, adapter: &str, now: Timestamp) -> Option<(u32, u32)> {
-    let scope = state.ensure_scope(update.tenant, update.model);
-    let member = state.ensure_member(scope, update.replica, now)?;
+/// Where blocks of `adapter` go: their partition and its levels, and the member; `owner` is scope and member where known.
+fn locate(
+    state: &mut State,
+    update: &StateUpdate<'_>,
+    owner: Option<(u32, u32)>,
+    adapter: &str,
+    now: Timestamp,
+) -> Option<(Path, u32)> {
+    let (scope, member) = match owner {
+        Some(owner) => owner,
+        None => {
+            let scope = state.ensure_scope(update.tenant, update.model);
+            (scope, state.ensure_member(scope, update.replica, now)?)
+        }
+    };
     let partition = state.ensure_partition(scope, update.scheme, adapter);
-    Some((partition, member))
+    Some((state.path_of(partition), member))
 }

@@ -1,6 +1,7 @@
 //! Events.
 
 use super::ingest::check_event;
+use super::segment::{lowest, place_of};
 use super::state::State;
 use super::{DropCause, Index, Section};
 use crate::model::{CacheEvent, EventKind, Timestamp};
@@ -103,23 +104,25 @@ fn remove_all(section: &mut Section<'_>, member: u32) -> u64 {
             continue;
         }
         let first = section.members[member].first;
-        section.remove_entry(first);
-        removed += 1;
+        let (segment, at) = section.locate(first);
+        let part = lowest(section.segments[segment].hold(at).mask(), section.left());
+        section.remove_entries(first, part);
+        removed += u64::from(part.count_ones());
     }
     removed
 }
 
 /// Removes the member's entry of `key`, where it has one and `adapter` admits it; how many went.
 fn drop_hold(state: &mut State, key: u32, member: u32, adapter: &str) -> u64 {
-    let partition = state.keys[key].partition;
+    let (segment, slot) = place_of(key);
+    let held = &state.segments[segment];
     let is_wanted = adapter.is_empty()
-        || state.partitions[partition].adapter.as_ref().is_some_and(|id| id.as_str() == adapter);
-    let holders = &state.keys[key].holders;
-    let place = holders.binary_search_by_key(&member, |holding| holding.member);
-    match place {
-        Ok(place) if is_wanted => {
-            let entry = holders[place].entry;
-            state.remove_entry(entry);
+        || state.partitions[held.partition].adapter.as_ref().is_some_and(|id| id.as_str() == adapter);
+    let mut of_owner = held.of_owner(member);
+    match of_owner.find(|at| held.hold(*at).mask() >> slot & 1 == 1) {
+        Some(at) if is_wanted => {
+            let group = held.ids[at];
+            state.remove_entries(group, 1 << slot);
             1
         }
         _ => 0,

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use super::order::Order;
+use super::segment::MAX_SEGMENTS;
 use super::state::State;
 use super::{EvictionCounts, LFU_GRACE_NS};
 use crate::model::{Eviction, Timestamp};
@@ -10,11 +11,13 @@ use crate::model::{Eviction, Timestamp};
 impl State {
     /// Removes entries until the index is within its caps.
     pub(super) fn enforce_caps(&mut self, now: Timestamp, evicted: &mut EvictionCounts) {
-        while self.entries.len() as u64 > self.config.max_entries
+        while self.entries > self.config.max_entries
             || self.memory_bytes() > self.config.max_memory_bytes
+            || self.segments.len() >= MAX_SEGMENTS
         {
             let Some((victim, eviction)) = self.victim(now) else { return };
-            self.remove_entry(victim);
+            let slot = self.victim_of(victim);
+            self.remove_entries(victim, 1 << slot);
             match eviction {
                 Eviction::Lru => evicted.cap_lru += 1,
                 Eviction::Lfu => evicted.cap_lfu += 1,
@@ -22,7 +25,13 @@ impl State {
         }
     }
 
-    /// The entry to go next: from the tenant with most entries, in that tenant's order.
+    /// The slot of a group that goes first.
+    pub(super) fn victim_of(&self, group: u32) -> u32 {
+        let (segment, at) = self.locate(group);
+        self.groups[group].victim(self.segments[segment].hold(at))
+    }
+
+    /// The group whose first entry goes next: from the tenant with most entries, in that tenant's order.
     fn victim(&mut self, now: Timestamp) -> Option<(u32, Eviction)> {
         self.list_sizes();
         let (_, _, tenant) = self.by_size.last()?;
@@ -40,7 +49,7 @@ impl State {
             }
         };
         self.work += seen;
-        victim.map(|(_, entry)| (entry, eviction))
+        victim.map(|(_, group)| (group, eviction))
     }
 
     pub(super) fn list_sizes(&mut self) {
@@ -64,11 +73,12 @@ impl State {
     pub(super) fn enforce_quota(&mut self, tenant: u32, until: u64) -> u64 {
         let mut removed = 0;
         while self.work < until && self.is_over_quota(tenant) {
-            let Some((_, key)) = self.tenants[tenant].keys_by_age.oldest() else { break };
-            let Some(holding) = self.keys[key].holders.last() else { break };
-            let (entry, is_last) = (holding.entry, self.keys[key].holders.len() == 1);
-            self.remove_entry(entry);
-            removed += u64::from(is_last);
+            let Some((_, oldest)) = self.tenants[tenant].keys_by_age.oldest() else { break };
+            let (segment, slot) = (self.groups[oldest].segment, self.victim_of(oldest));
+            let held = &self.segments[segment];
+            let Some(at) = held.held().iter().rposition(|hold| hold[1] >> slot & 1 == 1) else { break };
+            let holder = held.ids[at];
+            removed += self.remove_entries(holder, 1 << slot);
         }
         removed
     }

@@ -5,9 +5,13 @@
 //! through [`Index::apply_update`], entry by entry in that order, each update at the time its replica was last heard of;
 //! then come the credits and the order of the keys.
 
+use smallvec::SmallVec;
+
 use super::Index;
-use super::entry::KeyHash;
+use super::arena::NONE;
 use super::ingest::check_entry;
+use super::regroup::Kind;
+use super::segment::{SLOTS, place_of, slots_of};
 use super::state::State;
 use crate::model::{
     AdapterId, HashScheme, ModelId, PrefixEntry, ReplicaId, StateUpdate, TenantId, Tier, Timestamp,
@@ -59,12 +63,12 @@ pub struct ExportedPartition {
 
 /// A hash.
 #[derive(Clone, Debug)]
-pub struct ExportedHash(KeyHash);
+pub struct ExportedHash(SmallVec<[u8; 16]>);
 
 impl ExportedHash {
     /// Its bytes.
     pub fn as_bytes(&self) -> &[u8] {
-        self.0.as_bytes()
+        &self.0
     }
 }
 
@@ -146,72 +150,24 @@ impl Index {
                 }
             },
         );
-        let tenants = self.state.read().tenants.slots();
-        for tenant in 0..tenants {
-            self.export_entries(tenant, &replicas, &partitions, &mut export.entries);
-            self.export_keys(tenant, &partitions, &mut export.keys);
-        }
+        let (mut entries, mut keys) = (Vec::new(), Vec::new());
+        self.each_position(
+            |state| state.groups.slots(),
+            |state, at| {
+                export_group(state, at, &replicas, &partitions, &mut entries, &mut keys);
+            },
+        );
+        entries.sort_unstable_by_key(|(place, _)| *place);
+        keys.sort_unstable_by_key(|(place, _)| *place);
+        export.entries = entries.into_iter().map(|(_, entry)| entry).collect();
+        export.keys = keys.into_iter().map(|(_, key)| key).collect();
         export
-    }
-
-    fn export_entries(
-        &self,
-        tenant: u32,
-        replicas: &Places,
-        partitions: &Places,
-        entries: &mut Vec<ExportedEntry>,
-    ) {
-        let lanes: Vec<u32> = self.state.read().tenants[tenant].lanes.keys().copied().collect();
-        let mut found = Vec::new();
-        for lane in lanes {
-            let mut after = None;
-            loop {
-                let state = self.state.read();
-                let Some(order) = state.tenants[tenant].lanes.get(&lane) else { break };
-                found.clear();
-                let mut is_done = false;
-                while found.len() < ITEMS_PER_READ && !is_done {
-                    match order.after(&state.entries, after, &mut found) {
-                        Some(at_ns) => after = Some(at_ns),
-                        None => is_done = true,
-                    }
-                }
-                let exported = |at: &u32| exported_entry(&state, *at, replicas, partitions);
-                entries.extend(found.iter().filter_map(exported));
-                if is_done {
-                    break;
-                }
-            }
-        }
-    }
-
-    fn export_keys(&self, tenant: u32, partitions: &Places, keys: &mut Vec<ExportedKey>) {
-        let (mut found, mut after) = (Vec::new(), None);
-        let mut is_done = false;
-        while !is_done {
-            let state = self.state.read();
-            found.clear();
-            while found.len() < ITEMS_PER_READ && !is_done {
-                match state.tenants[tenant].keys_by_age.after(&state.keys, after, &mut found) {
-                    Some(at_ns) => after = Some(at_ns),
-                    None => is_done = true,
-                }
-            }
-            keys.extend(found.iter().filter_map(|at| {
-                let key = &state.keys[*at];
-                Some(ExportedKey {
-                    hash: ExportedHash(key.hash.clone()),
-                    partition: partitions.get(key.partition)?,
-                    reported_at: Timestamp::from_ns(key.reported_at_ns),
-                })
-            }));
-        }
     }
 
     fn each_position(&self, slots: impl Fn(&State) -> u32, mut each: impl FnMut(&State, u32)) {
         let mut at = 0;
         loop {
-            let state = self.state.read();
+            let state = self.read_state();
             let end = slots(&state);
             for _ in 0..ITEMS_PER_READ {
                 if at >= end {
@@ -235,10 +191,11 @@ impl Index {
             let Some(key) = find_key(&section, names, entry.prefix_hash) else { continue };
             let Some(scope) = section.find_scope(update.tenant, update.model) else { continue };
             let Some(member) = section.scopes[scope].members.get(update.replica).copied() else { continue };
-            let holders = &section.keys[key].holders;
-            let Ok(place) = holders.binary_search_by_key(&member, |holding| holding.member) else { continue };
-            let (at, last_seen_ns) = (holders[place].entry, holders[place].last_seen_ns);
-            section.relane(at, (*hits).min(super::credit::MAX_HITS), last_seen_ns);
+            let (segment, slot) = place_of(key);
+            let Some(at) = section.held_at(segment, slot, member) else { continue };
+            let tenant = section.scopes[scope].tenant;
+            let hits = u8::try_from(*hits).unwrap_or(u8::MAX).min(super::credit::MAX_HITS);
+            section.relane(tenant, segment, at, 1 << slot, hits);
         }
         section.end();
     }
@@ -265,13 +222,21 @@ impl Index {
 }
 
 impl State {
+    /// The group of `owner` that holds the slot.
+    fn held_at(&self, segment: u32, slot: u32, owner: u32) -> Option<usize> {
+        let held = &self.segments[segment];
+        held.of_owner(owner).find(|at| held.hold(*at).mask() >> slot & 1 == 1)
+    }
+
     /// Moves a key to its place for `reported_at_ns`, after those of the same time.
     fn reorder_key(&mut self, key: u32, reported_at_ns: i64) {
-        let tenant = self.tenant_of_partition(self.keys[key].partition);
-        self.keys[key].reported_at_ns = reported_at_ns;
-        let order = &mut self.tenants[tenant].keys_by_age;
-        self.heap_bytes -= order.remove(&mut self.keys, key);
-        self.heap_bytes += order.insert(&mut self.keys, key, reported_at_ns);
+        let (segment, slot) = place_of(key);
+        let Some(at) = self.held_at(segment, slot, NONE) else { return };
+        let tenant = self.path_of(self.segments[segment].partition).tenant;
+        let tier = self.segments[segment].hold(at).tier();
+        self.take(tenant, segment, at, 1 << slot);
+        let kind = Kind { owner: NONE, tier, hits: 0, at_ns: reported_at_ns };
+        self.put(tenant, segment, 1 << slot, kind, &[0; SLOTS]);
     }
 }
 
@@ -283,7 +248,7 @@ fn find_key(state: &State, [tenant, model, scheme, adapter]: [&str; 4], hash: &[
 }
 
 fn exported_replica(state: &State, at: u32) -> Option<ExportedReplica> {
-    let member = &state.members[at];
+    let member = state.members.get(at)?;
     let replica = member.replica.clone()?;
     let scope = &state.scopes[member.scope];
     let stats = member
@@ -300,7 +265,7 @@ fn exported_replica(state: &State, at: u32) -> Option<ExportedReplica> {
 }
 
 fn exported_partition(state: &State, at: u32) -> Option<ExportedPartition> {
-    let partition = &state.partitions[at];
+    let partition = state.partitions.get(at)?;
     let adapter = partition.adapter.clone()?;
     let domain = &state.domains[partition.domain];
     let scope = &state.scopes[domain.scope];
@@ -312,19 +277,37 @@ fn exported_partition(state: &State, at: u32) -> Option<ExportedPartition> {
     })
 }
 
-/// `None` for what a cleared replica has left, which no lookup sees.
-fn exported_entry(state: &State, at: u32, replicas: &Places, partitions: &Places) -> Option<ExportedEntry> {
-    let entry = &state.entries[at];
-    let key = &state.keys[entry.key];
-    let place = key.holders.binary_search_by_key(&entry.member, |holding| holding.member).ok()?;
-    let holding = key.holders[place];
-    Some(ExportedEntry {
-        hash: ExportedHash(key.hash.clone()),
-        replica: replicas.get(entry.member)?,
-        partition: partitions.get(key.partition)?,
-        tokens: holding.tokens,
-        tier: holding.tier,
-        last_seen: Timestamp::from_ns(holding.last_seen_ns),
-        hits: entry.hits,
-    })
+/// Where an item stands among those of its tenant: hits, time, and arrival.
+type Place = (u8, i64, u64);
+
+/// The entries, or the times of keys, of the group at `at`; nothing where a cleared replica has left it, which no lookup
+/// sees.
+fn export_group(
+    state: &State,
+    at: u32,
+    replicas: &Places,
+    partitions: &Places,
+    entries: &mut Vec<(Place, ExportedEntry)>,
+    keys: &mut Vec<(Place, ExportedKey)>,
+) {
+    let Some(group) = state.groups.get(at).filter(|group| group.segment != NONE) else { return };
+    let (segment, place) = state.locate(at);
+    let held = &state.segments[segment];
+    let hold = held.hold(place);
+    let Some(partition) = partitions.get(held.partition) else { return };
+    let replica = replicas.get(group.owner);
+    for slot in slots_of(hold.mask()) {
+        let hash = ExportedHash(SmallVec::from_slice(held.hash(slot)));
+        let at_ns = group.at_ns(hold, slot);
+        let place = (group.hits, at_ns, group.arrival_of(slot));
+        let time = Timestamp::from_ns(at_ns);
+        if group.owner == NONE {
+            keys.push((place, ExportedKey { hash, partition, reported_at: time }));
+        } else if let Some(replica) = replica {
+            let (tokens, tier) = (group.tokens_of(slot), hold.tier());
+            let hits = u32::from(group.hits);
+            let entry = ExportedEntry { hash, replica, partition, tokens, tier, last_seen: time, hits };
+            entries.push((place, entry));
+        }
+    }
 }

@@ -7,23 +7,29 @@
 mod apply;
 mod arena;
 mod credit;
-mod entry;
 mod events;
 mod evict;
 mod export;
+mod group;
 mod ingest;
+mod lock;
 mod names;
 mod naming;
 mod order;
 mod read;
+mod regroup;
+mod remove;
 mod report;
+mod segment;
 mod snapshot;
 mod state;
+mod store;
 mod sweep;
+mod table;
 mod twins;
 
 use hashbrown::HashMap;
-use parking_lot::{RwLock, RwLockWriteGuard};
+use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
 
 pub use apply::Applied;
 pub use events::EventApplied;
@@ -33,6 +39,7 @@ pub use report::{CacheState, DomainFacts, IndexGauges, ReplicaState};
 pub use snapshot::{ReplicaRow, RowStats, Snapshot, TenantRow};
 pub use sweep::Swept;
 
+use self::lock::Lock;
 use self::state::State;
 use crate::model::{Eviction, Limits, TenantId, Timestamp};
 
@@ -105,7 +112,7 @@ pub struct EvictionCounts {
 
 /// The fleet-wide index.
 pub struct Index {
-    state: RwLock<State>,
+    state: Lock<State>,
     limits: Limits,
 }
 
@@ -114,7 +121,7 @@ impl Index {
     pub fn new(config: IndexConfig) -> Self {
         // Positions are 32 bits with one value for none; beyond that the cap is the bound.
         let max_entries = config.max_entries.min(u64::from(u32::MAX) - 1);
-        Self { state: RwLock::new(State::new(IndexConfig { max_entries, ..config })), limits: config.limits }
+        Self { state: Lock::new(State::new(IndexConfig { max_entries, ..config })), limits: config.limits }
     }
 
     /// Replaces the settings of all tenants; `quotas` that became smaller take effect before this returns.
@@ -140,6 +147,10 @@ impl Index {
                 section.renew();
                 continue;
             }
+            if section.tenants.get(at).is_none() {
+                at += 1;
+                continue;
+            }
             section.work += 1;
             section.renew_settings(at);
             let until = section.start + BLOCKS_PER_SECTION;
@@ -158,32 +169,44 @@ impl Index {
 
     /// Keys, entries and names touched by writes so far: the cost of an operation, free of clocks.
     pub fn work(&self) -> u64 {
-        self.state.read().work
+        self.read_state().work
     }
 
     /// The most work that one critical section did so far: [`BLOCKS_PER_SECTION`], and what the last block needed.
     pub fn longest_section(&self) -> u64 {
-        self.state.read().longest_section
+        self.read_state().longest_section
+    }
+
+    /// The state for reading, at one instant.
+    fn read_state(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read()
     }
 
     /// Opens a critical section.
     fn section(&self) -> Section<'_> {
         let state = self.state.write();
         let start = state.work;
-        Section { state, start }
+        Section { index: self, state, start }
     }
 }
 
 /// A critical section of a write. It ends by itself; names and rosters are put in order then.
 struct Section<'a> {
+    index: &'a Index,
     state: RwLockWriteGuard<'a, State>,
     start: u64,
 }
 
 impl Section<'_> {
-    /// Whether it has touched as many blocks as it may.
+    /// Whether it has to end: it has touched as many blocks as it may, or some and a lookup waits.
     fn is_full(&self) -> bool {
-        self.state.work - self.start >= BLOCKS_PER_SECTION
+        let done = self.state.work - self.start;
+        done >= BLOCKS_PER_SECTION || done > 0 && self.index.state.is_wanted()
+    }
+
+    /// Blocks that it may touch yet; 1 at least.
+    fn left(&self) -> u64 {
+        (self.start + BLOCKS_PER_SECTION).saturating_sub(self.state.work).max(1)
     }
 
     /// Ends the section and lets waiting lookups in first.
@@ -195,7 +218,7 @@ impl Section<'_> {
     /// Ends the section, lets waiting lookups in, and begins another.
     fn renew(&mut self) {
         self.close();
-        RwLockWriteGuard::bump(&mut self.state);
+        RwLockWriteGuard::unlocked_fair(&mut self.state, || self.index.state.give_way());
         self.start = self.state.work;
     }
 

@@ -24,9 +24,9 @@ pub(super) struct Tenant {
     /// `entries` as the ranking of tenants by size last saw it.
     pub(super) listed_entries: u64,
     pub(super) size_is_dirty: bool,
-    /// Entries by delivered hits, each lane by age; LRU has lane 0 only.
+    /// Groups of entries by delivered hits, each lane by age; LRU has lane 0 only.
     pub(super) lanes: BTreeMap<u32, Order>,
-    /// Keys by the time of their last report.
+    /// Groups of keys by the time of their last report.
     pub(super) keys_by_age: Order,
     /// Sweep epoch in which hits were last halved.
     pub(super) halved_epoch: u32,
@@ -48,6 +48,10 @@ pub(super) struct Scope {
     pub(super) entries: u64,
     /// Members with entries.
     pub(super) serving: u64,
+    /// Whether any member ever reported statistics.
+    pub(super) has_stats: bool,
+    /// Members that were cleared and whose entries are on their way out.
+    pub(super) clearing: u32,
     pub(super) hot: HotKeys,
     /// Its partitions whose keys are not listed among the twins.
     pub(super) asked: SmallVec<[u32; 2]>,
@@ -63,7 +67,8 @@ pub(super) struct Domain {
     pub(super) serving: HashMap<u32, u64>,
     /// The members of `serving` in the order of their ids, and each one's place.
     pub(super) roster: Arc<Roster>,
-    pub(super) places: HashMap<u32, u32>,
+    /// Each member's place in the roster, by member.
+    pub(super) places: Vec<(u32, u32)>,
     pub(super) by_place: Vec<u32>,
     pub(super) roster_is_dirty: bool,
 }
@@ -83,9 +88,11 @@ pub(super) struct Member {
     /// `None` for a member that was cleared: its entries are on their way out, and no lookup sees them.
     pub(super) replica: Option<ReplicaId>,
     pub(super) entries: u64,
-    /// First and last of its entries, oldest insertion first.
+    /// First and last of its groups.
     pub(super) first: u32,
     pub(super) last: u32,
+    /// The segment that took its latest new keys: where it may still have room, the next ones go there.
+    pub(super) open: u32,
     pub(super) stats: Option<Stats>,
     pub(super) heard: Timestamp,
     /// When its last event came.
@@ -102,6 +109,7 @@ impl Default for Member {
             entries: 0,
             first: NONE,
             last: NONE,
+            open: NONE,
             stats: None,
             heard: Timestamp::MIN,
             last_event: None,
@@ -135,13 +143,16 @@ pub(super) struct HotKeys {
 }
 
 impl HotKeys {
-    /// A key moves from `old` (its last hit's epoch, 0 for none) to `new`; `new` 0 removes it.
-    pub(super) fn shift(&self, old: u32, new: u32, current: u32) {
+    /// So many keys move from `old` (their last hit's epoch, 0 for none) to `new`; `new` 0 removes them.
+    pub(super) fn shift(&self, old: u32, new: u32, keys: u32, current: u32) {
+        if keys == 0 {
+            return;
+        }
         if old != 0 && current.saturating_sub(old) <= 1 {
-            self.change(old, |count| count.saturating_sub(1));
+            self.change(old, |count| count.saturating_sub(keys));
         }
         if new != 0 {
-            self.change(new, |count| count.saturating_add(1));
+            self.change(new, |count| count.saturating_add(keys));
         }
     }
 

@@ -8,6 +8,9 @@ use super::twins::ASKED_PARTITIONS;
 use crate::decision::Roster;
 use crate::model::{AdapterId, HashScheme, ModelId, ReplicaId, TenantId, Timestamp};
 
+/// Tenants whose rank by size may be out of date until a victim is looked for.
+const RESIZED: usize = 4;
+
 impl State {
     pub(super) fn ensure_scope(&mut self, tenant: &str, model: &str) -> u32 {
         let tenant = match self.tenant_by_id.get(tenant) {
@@ -95,6 +98,7 @@ impl State {
         // The text went to the new member; what stays is the slot.
         self.heap_bytes -= name_bytes::<Member>(id.as_str()) - name_bytes::<Member>("");
         self.scopes[scope].serving -= 1;
+        self.scopes[scope].clearing += 1;
         self.insert_member(scope, id, heard);
     }
 
@@ -146,7 +150,7 @@ impl State {
     }
 
     /// Ends a write: names without anything below them go, rosters are made anew where replicas came or went, and
-    /// tenants are ranked by their new sizes.
+    /// tenants are ranked by their new sizes where many have one.
     pub(super) fn settle(&mut self) {
         while let Some(at) = self.emptied_partitions.pop() {
             self.drop_partition(at);
@@ -157,7 +161,9 @@ impl State {
         while let Some(at) = self.stale_rosters.pop() {
             self.rebuild_roster(at);
         }
-        self.list_sizes();
+        if self.resized.len() > RESIZED {
+            self.list_sizes();
+        }
     }
 
     fn drop_partition(&mut self, at: u32) {
@@ -216,6 +222,7 @@ impl State {
         let domain = &mut self.domains[at];
         domain.by_place = serving.iter().map(|(_, member)| *member).collect();
         domain.places = domain.by_place.iter().zip(0..).map(|(member, place)| (*member, place)).collect();
+        domain.places.sort_unstable();
         domain.roster = Arc::new(Roster::new(serving.into_iter().map(|(replica, _)| replica).collect()));
     }
 }

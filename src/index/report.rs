@@ -108,7 +108,7 @@ impl Index {
         self.each_slot(
             |state| state.members.slots(),
             |state, at| {
-                let member = &state.members[at];
+                let Some(member) = state.members.get(at) else { return };
                 let (Some(replica), Some(stats)) = (&member.replica, &member.stats) else { return };
                 if admits(state, member.scope, tenant, model) {
                     replicas.push(replica_state(replica.as_str(), stats));
@@ -125,14 +125,14 @@ impl Index {
         self.each_slot(
             |state| state.scopes.slots(),
             |state, at| {
-                let scope = &state.scopes[at];
+                let Some(scope) = state.scopes.get(at) else { return };
                 let Some(model) = &scope.model else { return };
                 *gauges.keys_by_model.entry(model.as_str().to_owned()).or_default() += scope.keys;
                 *gauges.replicas_by_model.entry(model.as_str().to_owned()).or_default() += scope.serving;
             },
         );
-        let state = self.state.read();
-        IndexGauges { entries: state.entries.len() as u64, memory_bytes: state.memory_bytes(), ..gauges }
+        let state = self.read_state();
+        IndexGauges { entries: state.entries, memory_bytes: state.memory_bytes(), ..gauges }
     }
 
     /// Replicas with entries that have not been heard of for longer than `after_ns`, by model, over all tenants. A
@@ -142,7 +142,7 @@ impl Index {
         self.each_slot(
             |state| state.members.slots(),
             |state, at| {
-                let member = &state.members[at];
+                let Some(member) = state.members.get(at) else { return };
                 let is_silent = member.entries > 0 && member.heard.age_ns(now) > after_ns;
                 let (Some(_), true) = (&member.replica, is_silent) else { return };
                 let Some(model) = &state.scopes[member.scope].model else { return };
@@ -154,7 +154,7 @@ impl Index {
 
     /// Replica entries held.
     pub fn entries(&self) -> u64 {
-        self.state.read().entries.len() as u64
+        self.read_state().entries
     }
 
     /// What an explanation of a lookup under these keys can add; parts may be some milliseconds apart.
@@ -163,7 +163,7 @@ impl Index {
         self.each_slot(
             |state| state.tenants.slots(),
             |state, at| {
-                let held = &state.tenants[at];
+                let Some(held) = state.tenants.get(at) else { return };
                 list(&mut facts.tenants, held.id.as_ref().filter(|_| held.entries > 0).map(|id| id.as_str()));
             },
         );
@@ -173,7 +173,7 @@ impl Index {
         self.each_slot(
             |state| state.scopes.slots(),
             |state, at| {
-                let held = &state.scopes[at];
+                let Some(held) = state.scopes.get(at) else { return };
                 if held.entries > 0 && admits(state, at, tenant, "") {
                     list(&mut facts.models, held.model.as_ref().map(|id| id.as_str()));
                 }
@@ -185,7 +185,7 @@ impl Index {
         self.each_slot(
             |state| state.partitions.slots(),
             |state, at| {
-                let partition = &state.partitions[at];
+                let Some(partition) = state.partitions.get(at) else { return };
                 let (Some(adapter), true) = (&partition.adapter, partition.keys > 0) else { return };
                 let domain = &state.domains[partition.domain];
                 if !admits(state, domain.scope, tenant, model) {
@@ -207,7 +207,7 @@ impl Index {
     pub(super) fn each_slot(&self, slots: impl Fn(&State) -> u32, mut look: impl FnMut(&State, u32)) {
         let mut next = 0;
         loop {
-            let state = self.state.read();
+            let state = self.read_state();
             let end = slots(&state);
             if next >= end {
                 return;
@@ -249,7 +249,7 @@ fn list(names: &mut Vec<String>, name: Option<&str>) {
 
 /// Whether the scope at `at` is of `tenant` and `model`; an empty name admits all.
 fn admits(state: &State, at: u32, tenant: &str, model: &str) -> bool {
-    let scope = &state.scopes[at];
+    let Some(scope) = state.scopes.get(at) else { return false };
     let Some(held_model) = &scope.model else { return false };
     let held_tenant = state.tenants[scope.tenant].id.as_ref();
     (model.is_empty() || held_model.as_str() == model)

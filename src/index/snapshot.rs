@@ -84,7 +84,7 @@ impl Index {
         self.each_slot(
             |state| state.tenants.slots(),
             |state, at| {
-                let held = &state.tenants[at];
+                let Some(held) = state.tenants.get(at) else { return };
                 if let Some(id) = held.id.as_ref().filter(|id| held.keys > 0 && id.as_str() != PROBE_TENANT) {
                     tenants.insert(id.as_str().to_owned(), held.keys);
                 }
@@ -122,7 +122,7 @@ impl ReplicaRow {
 }
 
 fn row(state: &State, at: u32) -> Option<ReplicaRow> {
-    let member = &state.members[at];
+    let member = state.members.get(at)?;
     let replica = member.replica.as_ref()?;
     let tenant = state.tenants[state.scopes[member.scope].tenant].id.as_ref()?;
     let stats = member.stats.as_ref().map(|stats| RowStats {

@@ -2,6 +2,7 @@
 
 use std::ops::Bound;
 
+use super::segment::lowest;
 use super::{Index, Section};
 use crate::model::{Eviction, Timestamp};
 
@@ -84,11 +85,15 @@ fn expire(section: &mut Section<'_>, tenant: u32, now: Timestamp, swept: &mut Sw
         let mut lanes = section.tenants[tenant].lanes.range((from, Bound::Unbounded));
         let Some((hits, oldest)) = lanes.next().map(|(hits, lane)| (*hits, lane.oldest())) else { break };
         match oldest {
-            Some((at_ns, entry)) if Timestamp::from_ns(at_ns).age_ns(now) >= settings.ttl_ns => {
-                section.remove_entry(entry);
+            Some((at_ns, group)) if Timestamp::from_ns(at_ns).age_ns(now) >= settings.ttl_ns => {
+                let is_expired = |at_ns: i64| Timestamp::from_ns(at_ns).age_ns(now) >= settings.ttl_ns;
+                let (segment, at) = section.locate(group);
+                let part = lowest(section.slots_where(segment, at, u64::MAX, is_expired), section.left());
+                section.remove_entries(group, part);
+                let count = u64::from(part.count_ones());
                 match settings.eviction {
-                    Eviction::Lru => swept.expired_lru += 1,
-                    Eviction::Lfu => swept.expired_lfu += 1,
+                    Eviction::Lru => swept.expired_lru += count,
+                    Eviction::Lfu => swept.expired_lfu += count,
                 }
                 if section.is_full() {
                     return;
@@ -116,7 +121,7 @@ fn halve(section: &mut Section<'_>, tenant: u32, epoch: u32) -> bool {
             .lanes
             .range(from..)
             .find_map(|(hits, lane)| Some((*hits, lane.oldest()?)));
-        let Some((hits, (at_ns, entry))) = next else {
+        let Some((hits, (_, group))) = next else {
             let holder = &mut section.tenants[tenant];
             holder.halved_epoch = epoch;
             holder.halving_from = 0;
@@ -127,7 +132,9 @@ fn halve(section: &mut Section<'_>, tenant: u32, epoch: u32) -> bool {
             return true;
         };
         section.tenants[tenant].halving_from = hits;
-        section.relane(entry, hits / 2, at_ns);
+        let left = section.left();
+        section.work += section.turn(tenant, group, (hits / 2) as u8, left);
+        section.mark_credited(tenant, (hits / 2) as u8);
     }
     false
 }

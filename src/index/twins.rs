@@ -9,13 +9,34 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use smallvec::SmallVec;
 
-use super::entry::KeyHash;
-
 /// Partitions of a scope that are asked one by one.
 pub(super) const ASKED_PARTITIONS: usize = 16;
 
 /// Sub-tables, so that growing one moves few.
 const SHARDS: usize = 256;
+
+/// A hash as stored: engines' hashes are nearly always 8 bytes.
+#[derive(Debug)]
+enum KeyHash {
+    Word([u8; 8]),
+    Bytes(Box<[u8]>),
+}
+
+impl KeyHash {
+    fn new(bytes: &[u8]) -> Self {
+        match <[u8; 8]>::try_from(bytes) {
+            Ok(word) => Self::Word(word),
+            Err(_) => Self::Bytes(Box::from(bytes)),
+        }
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Word(word) => word,
+            Self::Bytes(bytes) => bytes,
+        }
+    }
+}
 
 #[derive(Debug)]
 struct Listed {
@@ -49,26 +70,26 @@ impl Twins {
         found.map_or(&[], |listed| &listed.keys)
     }
 
-    pub(super) fn insert(&mut self, scope: u32, hash: &KeyHash, key: u32) {
+    pub(super) fn insert(&mut self, scope: u32, hash: &[u8], key: u32) {
         let Self { shards, hasher } = self;
-        let code_of = code(hasher, scope, hash.as_bytes());
+        let code_of = code(hasher, scope, hash);
         shards[shard(code_of)]
             .entry(
                 code_of,
-                |listed| listed.is(scope, hash.as_bytes()),
+                |listed| listed.is(scope, hash),
                 |listed| code(hasher, listed.scope, listed.hash.as_bytes()),
             )
-            .or_insert_with(|| Listed { scope, hash: hash.clone(), keys: SmallVec::new() })
+            .or_insert_with(|| Listed { scope, hash: KeyHash::new(hash), keys: SmallVec::new() })
             .get_mut()
             .keys
             .push(key);
     }
 
     /// Takes `key` off; the last of the list takes its place.
-    pub(super) fn remove(&mut self, scope: u32, hash: &KeyHash, key: u32) {
-        let code = code(&self.hasher, scope, hash.as_bytes());
+    pub(super) fn remove(&mut self, scope: u32, hash: &[u8], key: u32) {
+        let code = code(&self.hasher, scope, hash);
         let table = &mut self.shards[shard(code)];
-        let Ok(mut found) = table.find_entry(code, |listed| listed.is(scope, hash.as_bytes())) else {
+        let Ok(mut found) = table.find_entry(code, |listed| listed.is(scope, hash)) else {
             return;
         };
         let keys = &mut found.get_mut().keys;
@@ -105,16 +126,16 @@ mod tests {
     #[test]
     fn keys_are_found_by_scope_and_hash() {
         let mut twins = Twins::default();
-        let hash = KeyHash::new(b"12345678");
+        let hash = b"12345678";
         for key in 0..3 {
-            twins.insert(1, &hash, key);
+            twins.insert(1, hash, key);
         }
-        twins.insert(2, &hash, 3);
+        twins.insert(2, hash, 3);
         assert_eq!(twins.of(1, b"12345678"), [0, 1, 2]);
-        twins.remove(1, &hash, 0);
+        twins.remove(1, hash, 0);
         assert_eq!(twins.of(1, b"12345678"), [2, 1]);
-        twins.remove(1, &hash, 9);
-        twins.remove(2, &hash, 3);
+        twins.remove(1, hash, 9);
+        twins.remove(2, hash, 3);
         assert_eq!(twins.of(2, b"12345678"), [] as [u32; 0]);
         assert_eq!(twins.of(1, b"other"), [] as [u32; 0]);
     }

@@ -44,7 +44,7 @@ pub(in crate::decision) fn load_shed(run: &mut Run<'_>) -> Verdict {
 pub(in crate::decision) fn over_limit(run: &mut Run<'_>) -> Verdict {
     let request = run.request;
     let limits = &run.settings.limits;
-    let longest_hash = request.block_hashes.iter().map(<[u8]>::len).max().unwrap_or(0);
+    let longest_hash = longest(request.block_hashes);
     let parts = [
         ("tenant_id", request.tenant.len(), limits.id_bytes),
         ("model_id", request.model.len(), limits.id_bytes),
@@ -110,6 +110,25 @@ pub(in crate::decision) fn resolve_input(run: &mut Run<'_>) -> Verdict {
     Verdict::passed_because(Cause::NoInput)
 }
 
+/// Bytes of the longest hash. Those computed here have one length, so that nobody has to look.
+fn longest(hashes: HashList<'_>) -> usize {
+    match hashes {
+        HashList::Wire(list) => list.iter().map(|hash| hash.len()).max().unwrap_or(0),
+        HashList::Fingerprints(list) => list.first().map_or(0, |hash| hash.as_bytes().len()),
+        // All but the last are as long as the first.
+        HashList::Flat { bytes, width } => width.min(bytes.len()),
+    }
+}
+
+/// Place of the first hash without bytes.
+fn first_empty(hashes: HashList<'_>) -> Option<usize> {
+    match hashes {
+        HashList::Wire(list) => list.iter().position(|hash| hash.is_empty()),
+        HashList::Fingerprints(_) => None,
+        HashList::Flat { bytes, width } => (width == 0 && !bytes.is_empty()).then_some(0),
+    }
+}
+
 fn given_chain(run: &mut Run<'_>) -> Verdict {
     let request = run.request;
     let (hashes, counts) = (request.block_hashes, request.block_token_counts);
@@ -118,10 +137,13 @@ fn given_chain(run: &mut Run<'_>) -> Verdict {
             .count("block_hashes", hashes.len())
             .count("block_token_counts", counts.len());
     }
-    if let Some(at) = hashes.iter().position(<[u8]>::is_empty) {
+    if let Some(at) = first_empty(hashes) {
         return Verdict::decided(Reason::NoHint, Some(Cause::EmptyBlockHash)).count("block", at);
     }
-    if let Some(at) = counts.iter().position(|count| *count < 0) {
+    // One look at all of them first: the loop without a way out takes several at a time.
+    if counts.iter().fold(0, |signs, count| signs | count) < 0
+        && let Some(at) = counts.iter().position(|count| *count < 0)
+    {
         return Verdict::decided(Reason::NoHint, Some(Cause::NegativeBlockCount)).count("block", at);
     }
     let counts = ChainCounts::Given(counts);
