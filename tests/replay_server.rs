@@ -149,7 +149,7 @@ fn what_a_server_has_of_its_own_is_passed_over_with_a_warning() {
     let server = Process::start(&[]);
     let lines = [
         r#"{"t":1,"kind":"config","config":{}}"#.to_owned(),
-        format!(r#"{{"t":1,"kind":"state","state":{{"updates":[{HELD}],"credits":[]}}}}"#),
+        format!(r#"{{"t":1,"kind":"state","state":{{"updates":[{HELD}],"credits":[[1]]}}}}"#),
         r#"{"t":1,"kind":"policy","documents":""}"#.to_owned(),
         r#"{"t":1,"kind":"sweep"}"#.to_owned(),
         lookup(1.0, "PREFIX_MATCH"),
@@ -243,7 +243,7 @@ fn a_command_line_that_makes_no_sense_is_refused() {
         (&["--server", "http://127.0.0.1:1", "--speed", "fast"], "write `1x`, `10x`"),
         (&["--server", "http://127.0.0.1:1", "--policy", "p.yaml"], "--policy"),
         (&["--server", "http://127.0.0.1:1", "--separate"], "--separate"),
-        (&["--server", "https://127.0.0.1:1"], "TLS"),
+        (&["--server", "ftp://127.0.0.1:1"], "no server URL"),
     ] {
         let output = icache(&[&["replay", &path], args].concat()).output().expect("it runs");
         assert_eq!(output.status.code(), Some(2), "{args:?}");

@@ -94,6 +94,10 @@ impl Sending {
                 messages.push(Message::Event(event));
             }
             Body::State(state) => {
+                // A server counts the credits and keeps the order of its own lookups and reports.
+                if state.credits.iter().flatten().any(|credit| *credit > 0) {
+                    self.report.warn(format!("{}:{line}: passed over of `state`: `credits`", self.name));
+                }
                 messages
                     .extend(state.updates.into_iter().map(|update| Message::Report(moved(update, shift_us))));
                 for part in state.others.keys() {

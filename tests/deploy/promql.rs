@@ -20,13 +20,6 @@ const OF_TARGETS: [&str; 2] = ["job", "instance"];
 /// Metrics that Prometheus makes itself.
 const OF_PROMETHEUS: [&str; 1] = ["up"];
 
-/// What the specification promises and a build may not have yet.
-const PROMISED: [(&str, &[&str]); 3] = [
-    ("inferencecache_snapshot_auth_total", &["result"]),
-    ("inferencecache_policy_auth_total", &["result"]),
-    ("inferencecache_probe_auth_total", &["result"]),
-];
-
 /// The names in `expression`.
 pub fn names(expression: &str) -> Names {
     let mut found = Names::default();
@@ -85,9 +78,6 @@ fn labels_of(name: &str) -> Option<Vec<&'static str>> {
     if let Some(metric) = METRICS.iter().find(|metric| metric.name == name) {
         // The name alone of a histogram has no series.
         return (metric.kind != MetricKind::Histogram).then(|| metric.labels.to_vec());
-    }
-    if let Some((_, labels)) = PROMISED.iter().find(|(promised, _)| *promised == name) {
-        return Some(labels.to_vec());
     }
     let parts = [("_bucket", Some("le")), ("_sum", None), ("_count", None)];
     parts.into_iter().find_map(|(suffix, label)| {
