@@ -24,13 +24,17 @@ pub fn beside_the_index() -> u64 {
     number("index add **") << 20
 }
 
-/// The largest figure of a table of docs/performance.md: measured bytes of the process for each entry.
+/// The largest figures of docs/performance.md: bytes for each entry, as measured and where neighbours share nothing.
 fn measured() -> u64 {
     let page = text("docs/performance.md");
-    let table = page.split_once("| memory an entry").expect("performance.md has the table").1;
+    let table = page.split_once("| bytes an entry |").expect("performance.md has the table").1;
     let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
-    let figures = rows.filter_map(|row| row.split('|').nth(2)?.trim().strip_suffix(" bytes")?.parse().ok());
-    figures.max().expect("rows give bytes")
+    let figures = rows.filter_map(|row| row.split('|').nth(2)?.trim().parse::<f64>().ok());
+    let largest = figures.fold(0.0, f64::max);
+    let (before, _) = page.split_once(" bytes.\n\nAround a million").expect("performance.md has the dearest");
+    let dearest: u64 = before.rsplit(' ').next().and_then(|word| word.parse().ok()).expect("a number");
+    assert!(largest > 0.0, "rows give bytes");
+    dearest.max(largest.ceil() as u64)
 }
 
 #[test]
