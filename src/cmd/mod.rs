@@ -4,6 +4,7 @@ mod capture;
 mod check;
 mod client;
 mod completions;
+mod engine;
 mod error;
 mod event;
 mod exit;

@@ -22,7 +22,7 @@ mod table;
 mod text;
 
 pub use answer::{AnswerJson, RankedReplicaJson, ack, answer};
-pub use capture::{CaptureProgress, Captured, captured};
+pub use capture::{CaptureProgress, Captured, EngineCaptured, captured, engine_captured};
 pub use diagnostics::{
     DiagnosticFormat, Linted, diagnostics, lint_rules_page, policy_error, rule, rule_listing,
 };

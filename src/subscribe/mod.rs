@@ -24,4 +24,4 @@ pub use follow::{Fleet, FollowCounts, Followed, Follower, MAX_REPLICAS, Replica}
 pub use metrics::METRICS;
 pub use outbox::{Addition, BATCH_WAIT, Load, MAX_WAITING_CHANGES, Outbox, REFRESH_GAP};
 pub use scrape::{EngineStats, MAX_PAGE_BYTES, Page, Wanted};
-pub use sidecar::{LIVENESS, SCRAPE, SidecarConfig, run};
+pub use sidecar::{FAREWELL, LIVENESS, SCRAPE, SidecarConfig, run};
