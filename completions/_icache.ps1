@@ -30,7 +30,9 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('subscribe', 'subscribe', [CompletionResultType]::ParameterValue, 'Tell a server what an engine''s cache holds, from the events that the engine publishes')
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
+            [CompletionResult]::new('capture', 'capture', [CompletionResultType]::ParameterValue, 'Record what a server applies and answers, or what an engine publishes, into a capture for `icache replay`')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded')
+            [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Simulate a fleet on a request trace, and compare routings and policies side by side')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Check, show, compare and try out policies')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report what a replica holds, and its statistics')
@@ -82,16 +84,13 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             break
         }
         'icache;subscribe' {
-            [CompletionResult]::new('--replica', '--replica', [CompletionResultType]::ParameterName, 'Replica id under which the engine is reported; with ranks, `-dp<rank>` is put behind it')
-            [CompletionResult]::new('--tenant', '--tenant', [CompletionResultType]::ParameterName, 'Tenant that the engine serves')
-            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'Model that the engine serves, as gateways call it')
-            [CompletionResult]::new('--hash-scheme', '--hash-scheme', [CompletionResultType]::ParameterName, 'Hash scheme under which gateways look the fingerprints up')
             [CompletionResult]::new('--engine', '--engine', [CompletionResultType]::ParameterName, 'Where the engine publishes, as tcp://HOST:PORT; rank N at the port N higher')
+            [CompletionResult]::new('--metrics-url', '--metrics-url', [CompletionResultType]::ParameterName, 'The engine''s metrics page, scraped every 10 s for hit rate and pressure, such as http://127.0.0.1:8000/metrics')
+            [CompletionResult]::new('--hash-scheme', '--hash-scheme', [CompletionResultType]::ParameterName, 'Hash scheme under which gateways look the fingerprints up')
             [CompletionResult]::new('--replay', '--replay', [CompletionResultType]::ParameterName, 'Where the engine answers replays, rank N at the port N higher; `none` where it does not [default: port 5558 of the engine''s host; with several ranks none]')
             [CompletionResult]::new('--topic', '--topic', [CompletionResultType]::ParameterName, 'Take only topics that begin with this')
             [CompletionResult]::new('--dp-ranks', '--dp-ranks', [CompletionResultType]::ParameterName, 'Data-parallel ranks of the engine, each with a publisher of its own [default: one publisher without ranks]')
             [CompletionResult]::new('--replay-timeout', '--replay-timeout', [CompletionResultType]::ParameterName, 'How long a replay may be silent before it is given up')
-            [CompletionResult]::new('--metrics-url', '--metrics-url', [CompletionResultType]::ParameterName, 'The engine''s metrics page, scraped every 10 s for hit rate and pressure, such as http://127.0.0.1:8000/metrics')
             [CompletionResult]::new('--adapter-names', '--adapter-names', [CompletionResultType]::ParameterName, 'Names of adapters that the engine gives by number only; blocks of others are left out')
             [CompletionResult]::new('--extra-keys', '--extra-keys', [CompletionResultType]::ParameterName, 'What to do with blocks whose content is not in their tokens alone (images, cache salts)')
             [CompletionResult]::new('--max-held-blocks', '--max-held-blocks', [CompletionResultType]::ParameterName, 'Blocks followed of each replica at most, at 151 bytes each or less; further ones are left out [default: 4194304]')
@@ -102,8 +101,12 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]')
             [CompletionResult]::new('--log-format', '--log-format', [CompletionResultType]::ParameterName, 'Form of the log [default: text on a terminal, else json]')
             [CompletionResult]::new('--log-level', '--log-level', [CompletionResultType]::ParameterName, 'Least severe level that is logged: off, error, warn, info, debug or trace')
+            [CompletionResult]::new('--replica', '--replica', [CompletionResultType]::ParameterName, 'Replica id under which the engine is reported; with ranks, `-dp<rank>` is put behind it')
+            [CompletionResult]::new('--tenant', '--tenant', [CompletionResultType]::ParameterName, 'Tenant that the engine serves')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'Model that the engine serves, as gateways call it')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
             [CompletionResult]::new('--l2-retains', '--l2-retains', [CompletionResultType]::ParameterName, 'Take blocks that leave the GPU to be kept in an offload pool (T2) that says nothing itself')
+            [CompletionResult]::new('--keep-on-exit', '--keep-on-exit', [CompletionResultType]::ParameterName, 'At the end, leave with the server what it knows of the engine, and do not have it dropped')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
@@ -153,6 +156,36 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             break
         }
+        'icache;capture' {
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to record; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090')
+            [CompletionResult]::new('--lookups', '--lookups', [CompletionResultType]::ParameterName, 'Share of lookups to record, 0 to 1; without all of them the credits of LFU are not those of the server')
+            [CompletionResult]::new('--zmq', '--zmq', [CompletionResultType]::ParameterName, 'Engine to record in place of a server: where it publishes, as tcp://HOST:PORT; rank N at the port N higher')
+            [CompletionResult]::new('--replica', '--replica', [CompletionResultType]::ParameterName, 'Replica id under which the engine is reported; with ranks, `-dp<rank>` is put behind it')
+            [CompletionResult]::new('--tenant', '--tenant', [CompletionResultType]::ParameterName, 'Tenant that the engine serves')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'Model that the engine serves, as gateways call it')
+            [CompletionResult]::new('--hash-scheme', '--hash-scheme', [CompletionResultType]::ParameterName, 'Hash scheme under which gateways look the fingerprints up')
+            [CompletionResult]::new('--replay', '--replay', [CompletionResultType]::ParameterName, 'Where the engine answers replays, rank N at the port N higher; `none` where it does not [default: port 5558 of the engine''s host; with several ranks none]')
+            [CompletionResult]::new('--topic', '--topic', [CompletionResultType]::ParameterName, 'Take only topics that begin with this')
+            [CompletionResult]::new('--dp-ranks', '--dp-ranks', [CompletionResultType]::ParameterName, 'Data-parallel ranks of the engine, each with a publisher of its own [default: one publisher without ranks]')
+            [CompletionResult]::new('--replay-timeout', '--replay-timeout', [CompletionResultType]::ParameterName, 'How long a replay may be silent before it is given up')
+            [CompletionResult]::new('--adapter-names', '--adapter-names', [CompletionResultType]::ParameterName, 'Names of adapters that the engine gives by number only; blocks of others are left out')
+            [CompletionResult]::new('--extra-keys', '--extra-keys', [CompletionResultType]::ParameterName, 'What to do with blocks whose content is not in their tokens alone (images, cache salts)')
+            [CompletionResult]::new('--max-held-blocks', '--max-held-blocks', [CompletionResultType]::ParameterName, 'Blocks followed of each replica at most, at 151 bytes each or less; further ones are left out [default: 4194304]')
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'File to write; one that is there already is not written over')
+            [CompletionResult]::new('--compress', '--compress', [CompletionResultType]::ParameterName, 'How files are compressed; without it as the name says: `.zst`, `.gz`, or not at all')
+            [CompletionResult]::new('--max-size', '--max-size', [CompletionResultType]::ParameterName, 'Begin a further file once one has this size on disk: `fleet.00002.jsonl.zst` after `fleet.jsonl.zst`')
+            [CompletionResult]::new('--duration', '--duration', [CompletionResultType]::ParameterName, 'Stop after recording for this time')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('--raw', '--raw', [CompletionResultType]::ParameterName, 'Keep the engine''s bytes: they hold the token ids of prompts; replay maps them with its own defaults')
+            [CompletionResult]::new('--l2-retains', '--l2-retains', [CompletionResultType]::ParameterName, 'Take blocks that leave the GPU to be kept in an offload pool (T2) that says nothing itself')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
         'icache;replay' {
             [CompletionResult]::new('--mismatches', '--mismatches', [CompletionResultType]::ParameterName, 'Mismatches shown in full')
             [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policies that hold in place of the captured ones: a YAML or JSON file, or a folder of them')
@@ -171,6 +204,30 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Compare each lookup with its recorded answer or expectation; any difference ends with exit status 1')
             [CompletionResult]::new('--skip-bad', '--skip-bad', [CompletionResultType]::ParameterName, 'Pass over and count lines that cannot be used')
             [CompletionResult]::new('--timings', '--timings', [CompletionResultType]::ParameterName, 'Also say how long lookups took on this machine; a server''s answers are timed in any case')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;simulate' {
+            [CompletionResult]::new('--trace', '--trace', [CompletionResultType]::ParameterName, 'Requests, one JSON object a line: timestamp (ms), input_length, output_length (tokens) and hash_ids (one for each block of 512 tokens); plain, gzip or zstd; `-` is standard input')
+            [CompletionResult]::new('--replicas', '--replicas', [CompletionResultType]::ParameterName, 'Engines')
+            [CompletionResult]::new('--blocks-per-replica', '--blocks-per-replica', [CompletionResultType]::ParameterName, 'Blocks of 512 tokens in the cache of each engine')
+            [CompletionResult]::new('--prefill-rate', '--prefill-rate', [CompletionResultType]::ParameterName, 'Tokens that each engine prefills in a second')
+            [CompletionResult]::new('--publish', '--publish', [CompletionResultType]::ParameterName, 'When engines say what a prompt brought into their cache')
+            [CompletionResult]::new('--event-delay', '--event-delay', [CompletionResultType]::ParameterName, 'How late everything that engines say comes to the index')
+            [CompletionResult]::new('--refresh', '--refresh', [CompletionResultType]::ParameterName, 'How often a sidecar reports everything that its engine holds; 0 for never')
+            [CompletionResult]::new('--route', '--route', [CompletionResultType]::ParameterName, 'Routings to compare')
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policies to route under, beside the defaults: a YAML or JSON file, or a folder of them')
+            [CompletionResult]::new('--tenant', '--tenant', [CompletionResultType]::ParameterName, 'Whose requests they are, and the namespace of policies that name none')
+            [CompletionResult]::new('--warmup', '--warmup', [CompletionResultType]::ParameterName, 'Requests to begin with that go round-robin, whatever the routing')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Of the random routing')
+            [CompletionResult]::new('--html', '--html', [CompletionResultType]::ParameterName, 'Also write a page with plots over time, one file that needs no network')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('--skip-bad', '--skip-bad', [CompletionResultType]::ParameterName, 'Pass over and count lines that cannot be used')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
@@ -409,7 +466,9 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('subscribe', 'subscribe', [CompletionResultType]::ParameterValue, 'Tell a server what an engine''s cache holds, from the events that the engine publishes')
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
+            [CompletionResult]::new('capture', 'capture', [CompletionResultType]::ParameterValue, 'Record what a server applies and answers, or what an engine publishes, into a capture for `icache replay`')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded')
+            [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Simulate a fleet on a request trace, and compare routings and policies side by side')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Check, show, compare and try out policies')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report what a replica holds, and its statistics')
@@ -432,7 +491,13 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
         'icache;help;explain' {
             break
         }
+        'icache;help;capture' {
+            break
+        }
         'icache;help;replay' {
+            break
+        }
+        'icache;help;simulate' {
             break
         }
         'icache;help;policy' {

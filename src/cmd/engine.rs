@@ -121,9 +121,8 @@ impl EngineArgs {
             ("--l2-retains", "ICACHE_L2_RETAINS", self.l2_retains),
             ("--max-held-blocks", "ICACHE_MAX_HELD_BLOCKS", self.max_held_blocks.is_some()),
         ];
-        let given = |(_, variable, is_there): &(&str, &str, bool)| {
-            *is_there && std::env::var_os(variable).is_none()
-        };
+        let given =
+            |(_, variable, is_there): &(&str, &str, bool)| *is_there && std::env::var_os(variable).is_none();
         flags.into_iter().find(given).map(|(flag, ..)| flag)
     }
 }

@@ -439,7 +439,10 @@ pub const SHAPES: &[Shape] = &[
             ("bytes", "bytes on disk"),
             ("batches", "batches that were read"),
             ("restarts", "times that the engine began anew"),
-            ("dropped", "batches that were lost, and messages, batches, events and blocks that were passed over, by cause"),
+            (
+                "dropped",
+                "batches that were lost, and messages, batches, events and blocks that were passed over, by cause",
+            ),
         ],
     },
     Shape {

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use tokio::time::MissedTickBehavior;
 use tonic::transport::Endpoint;
 
-use super::connection::{ConnectError, Connections, Publisher, Received};
+use super::connection::{ConnectError, Connections, Received};
 use super::follow::{Fleet, Follower};
 use super::http;
 use super::link::{self, Job, LinkEvent};
@@ -18,6 +18,7 @@ use super::metrics::{FullReport, Metrics};
 use super::outbox::{Load, Outbox};
 use super::scrape::{EngineStats, Page, Wanted, fetch};
 use super::seldom::Seldom;
+use super::sockets::Publisher;
 use crate::engine::{MapperOptions, Notice};
 use crate::model::Timestamp;
 

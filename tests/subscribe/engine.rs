@@ -72,7 +72,8 @@ impl Engine {
             while engines.len() < usize::from(ranks) {
                 let rank = engines.len() as u16;
                 let at = port.checked_add(rank).zip(replay_port.checked_add(rank));
-                let Some(next) = at.and_then(|(port, replay)| Self::try_start_at(layout, port, replay)) else {
+                let Some(next) = at.and_then(|(port, replay)| Self::try_start_at(layout, port, replay))
+                else {
                     break;
                 };
                 engines.push(next);

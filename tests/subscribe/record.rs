@@ -96,7 +96,10 @@ fn blocks(capture: &Path, prompt: u32) -> usize {
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
     let scores = answer["replicaScores"].as_array().cloned().unwrap_or_default();
     assert!(scores.iter().all(|score| score["replicaId"] == "r"), "{answer:#}");
-    scores.first().and_then(|score| score["matchedTokens"].as_u64()).map_or(0, |tokens| tokens as usize / SIZE)
+    scores
+        .first()
+        .and_then(|score| score["matchedTokens"].as_u64())
+        .map_or(0, |tokens| tokens as usize / SIZE)
 }
 
 fn holds(capture: &Path, expected: &[(u32, usize)]) -> bool {
@@ -160,7 +163,8 @@ async fn both_forms_replay_to_what_the_engine_held() {
     assert_eq!(of_mapped["events"]["all_cleared"], json!(1));
     assert_eq!(of_raw["records"]["kv-batch"], json!(7));
     let dropped = of_raw["dropped"].as_array().unwrap();
-    let count = |cause: &str| dropped.iter().find(|one| one["cause"] == cause).map(|one| one["count"].clone());
+    let count =
+        |cause: &str| dropped.iter().find(|one| one["cause"] == cause).map(|one| one["count"].clone());
     assert_eq!((count("lost"), count("bad-batch")), (Some(json!(1)), Some(json!(1))), "{of_raw:#}");
     // Prompts are in neither form but the raw one.
     let text = std::fs::read_to_string(&mapped_out).unwrap();
@@ -191,9 +195,11 @@ async fn a_full_file_is_followed_by_one_that_begins_with_what_is_held() {
     let mut engine = Engine::start("plain");
     let more = ["--max-size=4KiB"];
     let mapped = Recording::start(&engine, &folder.path().join("mapped.jsonl"), &more).await;
-    let raw = Recording::start(&engine, &folder.path().join("raw.jsonl"), &[&more[..], &["--raw"]].concat()).await;
+    let raw =
+        Recording::start(&engine, &folder.path().join("raw.jsonl"), &[&more[..], &["--raw"]].concat()).await;
     let (mapped_out, raw_out) = (mapped.out.clone(), raw.out.clone());
-    let second = |out: &Path| out.with_file_name(out.file_name().unwrap().to_str().unwrap().replace('.', ".00002."));
+    let second =
+        |out: &Path| out.with_file_name(out.file_name().unwrap().to_str().unwrap().replace('.', ".00002."));
     let mut prompts = 0;
     while !second(&mapped_out).exists() || !second(&raw_out).exists() {
         prompts += 1;

@@ -232,7 +232,8 @@ impl EngineSession {
     fn say_absent(&self) {
         let absent = self.endpoints.iter().zip(&self.connected).filter(|(_, is_connected)| !**is_connected);
         for (endpoint, _) in absent {
-            self.progress.warn(&format!("nobody publishes at `{endpoint}` yet; trying again until somebody does"));
+            self.progress
+                .warn(&format!("nobody publishes at `{endpoint}` yet; trying again until somebody does"));
         }
     }
 

@@ -36,7 +36,9 @@ pub(super) fn publishers(
     if let Some(both) = publishers.iter().map(|one| &one.endpoint).find(|endpoint| replays(endpoint)) {
         return Err(UsageError::new(
             format!("`{both}` would both publish and answer replays"),
-            format!("leave as many ports between `{flag}` and `--replay` as there are ranks, as the engine does"),
+            format!(
+                "leave as many ports between `{flag}` and `--replay` as there are ranks, as the engine does"
+            ),
         ));
     }
     Ok(publishers)
