@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Documents with console blocks; the first says how to run the tests.
-const DOCUMENTS: &[&str] = &["README.md", "docs/policies.md", "docs/replay.md", "docs/simulate.md"];
+const DOCUMENTS: &[&str] =
+    &["README.md", "docs/policies.md", "docs/replay.md", "docs/simulate.md", "docs/captures.md"];
 
 const PORTS: [&str; 3] = ["9090", "8080", "8081"];
 const MARK: char = '\u{1}';

@@ -190,9 +190,17 @@ fn simulation_page() -> (TempDir, PathBuf) {
     let part = folder.path().join("conversation.jsonl");
     let lines: Vec<&str> = trace.lines().take(1_500).collect();
     std::fs::write(&part, lines.join("\n")).expect("a scratch file can be written");
-    let routes = "reference,round-robin,random,least-loaded";
-    let part = part.display().to_string();
-    page_by("simulate", &["--trace", &part, "--replicas", "4", "--route", routes, "--prefill-rate", "11000"])
+    // Every hint is followed, so that one engine gets all requests and its waits are of another size than all others.
+    let policy = folder.path().join("eager.yaml");
+    let eager = "apiVersion: inferencecache.io/v1alpha1\nkind: CachePolicy\nmetadata: {name: eager, namespace: default}\n\
+                 spec: {minimumMatchedTokens: 0, routingFloorScore: \"0\"}\n";
+    std::fs::write(&policy, eager).expect("a scratch file can be written");
+    let (part, policy) = (part.display().to_string(), policy.display().to_string());
+    let fleet = ["--replicas", "4", "--prefill-rate", "11000", "--policy", &policy];
+    page_by(
+        "simulate",
+        &[&["--trace", &part, "--route", "reference,round-robin,random"], &fleet[..]].concat(),
+    )
 }
 
 #[test]
@@ -214,6 +222,8 @@ fn a_simulation_page_fits_every_screen_and_paper() {
     }
     let lines = "[...document.querySelectorAll('svg.plot')].slice(0, 3).map(plot => plot.querySelectorAll('path.line:not(.dots)').length)";
     assert_eq!(tab.value(lines), serde_json::json!([4, 4, 4]), "a line for each routing");
+    let notes = "document.body.innerText.split('The axis is logarithmic.').length - 1";
+    assert_eq!(tab.value(notes), 2, "waits of another size do not press the others flat");
     // Times stand on round marks.
     let labels = "[...document.querySelectorAll('svg.plot text.tick')].map(text => text.textContent)";
     let labels = tab.value(labels);
