@@ -230,6 +230,7 @@ fn a_simulation_page_fits_every_screen_and_paper() {
     let labels: Vec<&str> = labels.as_array().expect("a list").iter().filter_map(Value::as_str).collect();
     assert!(labels.iter().any(|label| label.ends_with(" min")), "{labels:?}");
     assert!(!labels.iter().any(|label| label.contains('.') && label.ends_with(" min")), "{labels:?}");
+    tab.show_on(DARK);
     let pdf = tab.printed();
     std::fs::write(pictures().join("simulation-printed.pdf"), &pdf).expect("a picture can be written");
     assert!(pdf.starts_with(b"%PDF-"));

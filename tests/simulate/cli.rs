@@ -74,7 +74,7 @@ fn policy(spec: &str) -> (tempfile::TempDir, String) {
 #[test]
 fn golden_output() {
     let table = |args: &[&str]| {
-        let output = run(&small(), &[&FLEET[..], args].concat());
+        let output = run(small(), &[&FLEET[..], args].concat());
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     };
@@ -134,7 +134,7 @@ fn json_is_as_documented() {
 fn a_run_is_the_same_to_the_last_byte() {
     let (shown, first) = json_of(&small(), &FLEET);
     assert_eq!(first, json_of(&small(), &FLEET).1);
-    let line = run(&small(), &[&FLEET[..], &["-o", "jsonl"]].concat()).stdout;
+    let line = run(small(), &[&FLEET[..], &["-o", "jsonl"]].concat()).stdout;
     assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
     assert_eq!(serde_json::from_slice::<Value>(&line).unwrap(), shown);
     let names: Vec<&Value> = shown["runs"].as_array().unwrap().iter().map(|run| &run["routing"]).collect();
