@@ -149,7 +149,7 @@ fn what_a_server_has_of_its_own_is_passed_over_with_a_warning() {
     let server = Process::start(&[]);
     let lines = [
         r#"{"t":1,"kind":"config","config":{}}"#.to_owned(),
-        format!(r#"{{"t":1,"kind":"state","state":{{"updates":[{HELD}],"credits":[]}}}}"#),
+        format!(r#"{{"t":1,"kind":"state","state":{{"updates":[{HELD}],"credits":[[1]]}}}}"#),
         r#"{"t":1,"kind":"policy","documents":""}"#.to_owned(),
         r#"{"t":1,"kind":"sweep"}"#.to_owned(),
         lookup(1.0, "PREFIX_MATCH"),
