@@ -330,7 +330,7 @@ _icache() {
             return 0
             ;;
         icache__subcmd__capture)
-            opts="-o -h -V --server --lookups --out --compress --max-size --duration --output --ca --cert --key --token --token-file --color --help --version"
+            opts="-o -h -V --server --lookups --zmq --raw --replica --tenant --model --hash-scheme --replay --topic --dp-ranks --replay-timeout --adapter-names --extra-keys --l2-retains --max-held-blocks --out --compress --max-size --duration --output --ca --cert --key --token --token-file --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -341,6 +341,54 @@ _icache() {
                     return 0
                     ;;
                 --lookups)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zmq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --replica)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tenant)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hash-scheme)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --replay)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --topic)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dp-ranks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --replay-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --adapter-names)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --extra-keys)
+                    COMPREPLY=($(compgen -W "refuse ignore" -- "${cur}"))
+                    return 0
+                    ;;
+                --max-held-blocks)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2052,29 +2100,21 @@ _icache() {
             return 0
             ;;
         icache__subcmd__subscribe)
-            opts="-h -V --replica --tenant --model --hash-scheme --engine --replay --topic --dp-ranks --replay-timeout --metrics-url --adapter-names --extra-keys --l2-retains --max-held-blocks --refresh --http-addr --ready-file --server --timeout --ca --cert --key --token --token-file --log-format --log-level --color --help --version"
+            opts="-h -V --engine --metrics-url --hash-scheme --replay --topic --dp-ranks --replay-timeout --adapter-names --extra-keys --l2-retains --max-held-blocks --refresh --keep-on-exit --http-addr --ready-file --server --timeout --ca --cert --key --token --token-file --log-format --log-level --replica --tenant --model --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --replica)
+                --engine)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tenant)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --model)
+                --metrics-url)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --hash-scheme)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --engine)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2091,10 +2131,6 @@ _icache() {
                     return 0
                     ;;
                 --replay-timeout)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --metrics-url)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2155,6 +2191,18 @@ _icache() {
                     return 0
                     ;;
                 --log-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --replica)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tenant)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

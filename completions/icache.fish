@@ -33,7 +33,7 @@ complete -c icache -n "__fish_icache_needs_command" -f -a "serve" -d 'Hold the i
 complete -c icache -n "__fish_icache_needs_command" -f -a "subscribe" -d 'Tell a server what an engine\'s cache holds, from the events that the engine publishes'
 complete -c icache -n "__fish_icache_needs_command" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
 complete -c icache -n "__fish_icache_needs_command" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
-complete -c icache -n "__fish_icache_needs_command" -f -a "capture" -d 'Record what a server applies and answers, into a capture that `icache replay` answers alike'
+complete -c icache -n "__fish_icache_needs_command" -f -a "capture" -d 'Record what a server applies and answers, or what an engine publishes, into a capture for `icache replay`'
 complete -c icache -n "__fish_icache_needs_command" -f -a "replay" -d 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded'
 complete -c icache -n "__fish_icache_needs_command" -f -a "simulate" -d 'Simulate a fleet on a request trace, and compare routings and policies side by side'
 complete -c icache -n "__fish_icache_needs_command" -f -a "bench" -d 'Load a server with lookups, and measure how it answers'
@@ -96,16 +96,13 @@ never\t'Never'"
 complete -c icache -n "__fish_icache_using_subcommand serve" -l print-config -d 'Print the effective configuration with the source of each value, as a file for `--config`, and serve nothing'
 complete -c icache -n "__fish_icache_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand serve" -s V -l version -d 'Print version'
-complete -c icache -n "__fish_icache_using_subcommand subscribe" -l replica -d 'Replica id under which the engine is reported; with ranks, `-dp<rank>` is put behind it' -r
-complete -c icache -n "__fish_icache_using_subcommand subscribe" -l tenant -d 'Tenant that the engine serves' -r
-complete -c icache -n "__fish_icache_using_subcommand subscribe" -l model -d 'Model that the engine serves, as gateways call it' -r
-complete -c icache -n "__fish_icache_using_subcommand subscribe" -l hash-scheme -d 'Hash scheme under which gateways look the fingerprints up' -r
 complete -c icache -n "__fish_icache_using_subcommand subscribe" -l engine -d 'Where the engine publishes, as tcp://HOST:PORT; rank N at the port N higher' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l metrics-url -d 'The engine\'s metrics page, scraped every 10 s for hit rate and pressure, such as http://127.0.0.1:8000/metrics' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l hash-scheme -d 'Hash scheme under which gateways look the fingerprints up' -r
 complete -c icache -n "__fish_icache_using_subcommand subscribe" -l replay -d 'Where the engine answers replays, rank N at the port N higher; `none` where it does not [default: port 5558 of the engine\'s host; with several ranks none]' -r
 complete -c icache -n "__fish_icache_using_subcommand subscribe" -l topic -d 'Take only topics that begin with this' -r
 complete -c icache -n "__fish_icache_using_subcommand subscribe" -l dp-ranks -d 'Data-parallel ranks of the engine, each with a publisher of its own [default: one publisher without ranks]' -r
 complete -c icache -n "__fish_icache_using_subcommand subscribe" -l replay-timeout -d 'How long a replay may be silent before it is given up' -r
-complete -c icache -n "__fish_icache_using_subcommand subscribe" -l metrics-url -d 'The engine\'s metrics page, scraped every 10 s for hit rate and pressure, such as http://127.0.0.1:8000/metrics' -r
 complete -c icache -n "__fish_icache_using_subcommand subscribe" -l adapter-names -d 'Names of adapters that the engine gives by number only; blocks of others are left out' -r
 complete -c icache -n "__fish_icache_using_subcommand subscribe" -l extra-keys -d 'What to do with blocks whose content is not in their tokens alone (images, cache salts)' -r -f -a "refuse\t'Leave them out, with what follows them'
 ignore\t'Index them by their tokens all the same'"
@@ -123,10 +120,14 @@ complete -c icache -n "__fish_icache_using_subcommand subscribe" -l token-file -
 complete -c icache -n "__fish_icache_using_subcommand subscribe" -l log-format -d 'Form of the log [default: text on a terminal, else json]' -r -f -a "json\t'One JSON object a line'
 text\t'For people'"
 complete -c icache -n "__fish_icache_using_subcommand subscribe" -l log-level -d 'Least severe level that is logged: off, error, warn, info, debug or trace' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l replica -d 'Replica id under which the engine is reported; with ranks, `-dp<rank>` is put behind it' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l tenant -d 'Tenant that the engine serves' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l model -d 'Model that the engine serves, as gateways call it' -r
 complete -c icache -n "__fish_icache_using_subcommand subscribe" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always, in pipes and files too'
 never\t'Never'"
 complete -c icache -n "__fish_icache_using_subcommand subscribe" -l l2-retains -d 'Take blocks that leave the GPU to be kept in an offload pool (T2) that says nothing itself'
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l keep-on-exit -d 'At the end, leave with the server what it knows of the engine, and do not have it dropped'
 complete -c icache -n "__fish_icache_using_subcommand subscribe" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand subscribe" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l tenant -d 'Tenant that the prefix belongs to (tenant_id)' -r
@@ -175,6 +176,19 @@ complete -c icache -n "__fish_icache_using_subcommand explain" -s h -l help -d '
 complete -c icache -n "__fish_icache_using_subcommand explain" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_using_subcommand capture" -l server -d 'Server to record; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090' -r
 complete -c icache -n "__fish_icache_using_subcommand capture" -l lookups -d 'Share of lookups to record, 0 to 1; without all of them the credits of LFU are not those of the server' -r
+complete -c icache -n "__fish_icache_using_subcommand capture" -l zmq -d 'Engine to record in place of a server: where it publishes, as tcp://HOST:PORT; rank N at the port N higher' -r
+complete -c icache -n "__fish_icache_using_subcommand capture" -l replica -d 'Replica id under which the engine is reported; with ranks, `-dp<rank>` is put behind it' -r
+complete -c icache -n "__fish_icache_using_subcommand capture" -l tenant -d 'Tenant that the engine serves' -r
+complete -c icache -n "__fish_icache_using_subcommand capture" -l model -d 'Model that the engine serves, as gateways call it' -r
+complete -c icache -n "__fish_icache_using_subcommand capture" -l hash-scheme -d 'Hash scheme under which gateways look the fingerprints up' -r
+complete -c icache -n "__fish_icache_using_subcommand capture" -l replay -d 'Where the engine answers replays, rank N at the port N higher; `none` where it does not [default: port 5558 of the engine\'s host; with several ranks none]' -r
+complete -c icache -n "__fish_icache_using_subcommand capture" -l topic -d 'Take only topics that begin with this' -r
+complete -c icache -n "__fish_icache_using_subcommand capture" -l dp-ranks -d 'Data-parallel ranks of the engine, each with a publisher of its own [default: one publisher without ranks]' -r
+complete -c icache -n "__fish_icache_using_subcommand capture" -l replay-timeout -d 'How long a replay may be silent before it is given up' -r
+complete -c icache -n "__fish_icache_using_subcommand capture" -l adapter-names -d 'Names of adapters that the engine gives by number only; blocks of others are left out' -r
+complete -c icache -n "__fish_icache_using_subcommand capture" -l extra-keys -d 'What to do with blocks whose content is not in their tokens alone (images, cache salts)' -r -f -a "refuse\t'Leave them out, with what follows them'
+ignore\t'Index them by their tokens all the same'"
+complete -c icache -n "__fish_icache_using_subcommand capture" -l max-held-blocks -d 'Blocks followed of each replica at most, at 151 bytes each or less; further ones are left out [default: 4194304]' -r
 complete -c icache -n "__fish_icache_using_subcommand capture" -l out -d 'File to write; one that is there already is not written over' -r -F
 complete -c icache -n "__fish_icache_using_subcommand capture" -l compress -d 'How files are compressed; without it as the name says: `.zst`, `.gz`, or not at all' -r -f -a "none\t'Plain JSON Lines'
 gzip\t'gzip'
@@ -192,6 +206,8 @@ complete -c icache -n "__fish_icache_using_subcommand capture" -l token-file -d 
 complete -c icache -n "__fish_icache_using_subcommand capture" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always, in pipes and files too'
 never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand capture" -l raw -d 'Keep the engine\'s bytes: they hold the token ids of prompts; replay maps them with its own defaults'
+complete -c icache -n "__fish_icache_using_subcommand capture" -l l2-retains -d 'Take blocks that leave the GPU to be kept in an offload pool (T2) that says nothing itself'
 complete -c icache -n "__fish_icache_using_subcommand capture" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand capture" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_using_subcommand replay" -l mismatches -d 'Mismatches shown in full' -r
@@ -221,7 +237,7 @@ complete -c icache -n "__fish_icache_using_subcommand replay" -l skip-bad -d 'Pa
 complete -c icache -n "__fish_icache_using_subcommand replay" -l timings -d 'Also say how long lookups took on this machine; a server\'s answers are timed in any case'
 complete -c icache -n "__fish_icache_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand replay" -s V -l version -d 'Print version'
-complete -c icache -n "__fish_icache_using_subcommand simulate" -l trace -d 'Requests, one JSON object a line: timestamp (ms), input_length, output_length (tokens) and hash_ids (one for each block of 512 tokens); `-` is standard input' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l trace -d 'Requests, one JSON object a line: timestamp (ms), input_length, output_length (tokens) and hash_ids (one for each block of 512 tokens); plain, gzip or zstd; `-` is standard input' -r
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l replicas -d 'Engines' -r
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l blocks-per-replica -d 'Blocks of 512 tokens in the cache of each engine' -r
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l prefill-rate -d 'Tokens that each engine prefills in a second' -r
@@ -498,7 +514,7 @@ complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_
 complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "subscribe" -d 'Tell a server what an engine\'s cache holds, from the events that the engine publishes'
 complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
 complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "capture" -d 'Record what a server applies and answers, into a capture that `icache replay` answers alike'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "capture" -d 'Record what a server applies and answers, or what an engine publishes, into a capture for `icache replay`'
 complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "replay" -d 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded'
 complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "simulate" -d 'Simulate a fleet on a request trace, and compare routings and policies side by side'
 complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "bench" -d 'Load a server with lookups, and measure how it answers'

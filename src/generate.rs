@@ -13,6 +13,7 @@ use crate::render::{
     exit_status_page, gates_page, json_output_page, lint_rules_page, metrics_table, reason_codes_page,
     reason_codes_table, settings_table,
 };
+use crate::{server, subscribe};
 
 const SHELLS: [Shell; 5] = [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::PowerShell, Shell::Elvish];
 
@@ -60,7 +61,8 @@ pub fn files() -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
 }
 
 /// Files that are written by hand but for the parts between `<!-- generated: NAME -->` and `<!-- end -->`.
-const WITH_PARTS: [&str; 3] = ["README.md", "docs/configuration.md", "docs/operations.md"];
+const WITH_PARTS: [&str; 4] =
+    ["README.md", "docs/configuration.md", "docs/operations.md", "docs/subscribe.md"];
 
 /// `text` with its generated parts as they should be; a part with an unknown name stays as it is.
 fn with_parts(text: &str) -> String {
@@ -73,7 +75,8 @@ fn with_parts(text: &str) -> String {
         };
         let part = match name {
             "commands" => commands_table(),
-            "metrics" => metrics_table(),
+            "metrics" => metrics_table(server::METRICS),
+            "sidecar-metrics" => metrics_table(subscribe::METRICS),
             "settings" => settings_table(&settings()),
             "reason-codes" => reason_codes_table("docs/reason-codes.md"),
             _ => break,

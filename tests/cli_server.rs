@@ -192,6 +192,11 @@ fn updates_and_events_as_json() {
         {"type":"ALL_CLEARED","replicaId":"r2","tenantId":"t","modelId":"m"}"#;
     assert_eq!(server.feed(0, &["event", "--event", "-"], events), "accepted: 2 events\n");
     assert_eq!(server.json(&["state"])["totalPrefixes"], 1);
+    // Nobody has reported statistics: no line, and a word why.
+    let lines = server.command(&["state", "-o", "jsonl"]).output().unwrap();
+    assert!(lines.status.success() && lines.stdout.is_empty());
+    let said = String::from_utf8_lossy(&lines.stderr).into_owned();
+    assert!(said.contains("no replica has reported statistics"), "{said}");
     let text = server.feed(2, &["event", "--event", "-"], r#"{"kind":"x"}"#);
     assert!(text.contains("CacheEvent") && text.contains("`kind`"), "{text}");
     let text = server.feed(2, &["lookup", "--request", "-"], r#"{"tenant":"x"}"#);

@@ -216,7 +216,7 @@ fn a_server_that_goes_away_is_an_error_of_the_server() {
     let output = fed.end();
     let said = text(&output.stderr);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(3), String::new()), "{said}");
-    assert!(said.contains("was lost after 1 update was sent"), "{said}");
+    assert!(said.contains("was lost after 1 message was sent"), "{said}");
     assert!(said.contains("help: "), "{said}");
 }
 

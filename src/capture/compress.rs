@@ -1,4 +1,4 @@
-//! Compressed captures: told by their first bytes when read, by their names when written.
+//! Compressed captures and traces: told by their first bytes when read, by their names when written.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -99,6 +99,37 @@ impl<R: BufRead> Source<R> {
             Self::Gzip { inner, .. } => Some(inner.get_ref().get_ref().bytes),
             Self::Zstd { inner, .. } => Some(inner.get_ref().get_ref().bytes),
         }
+    }
+}
+
+/// The bytes of a file that may be compressed, which its first bytes say.
+pub struct Decompressed<R: BufRead>(Source<R>);
+
+impl<R: BufRead> Decompressed<R> {
+    /// Looks at the first bytes of `raw`.
+    pub fn new(raw: R) -> io::Result<Self> {
+        Source::new(raw).map(Self)
+    }
+
+    /// Whether compressed data ended before it should have; what came before was given.
+    pub fn is_torn(&self) -> bool {
+        self.0.is_torn()
+    }
+}
+
+impl<R: BufRead> Read for Decompressed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+impl<R: BufRead> BufRead for Decompressed<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.0.fill_buf()
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.0.consume(count);
     }
 }
 

@@ -16,7 +16,7 @@ mod tiers;
 mod time;
 mod write;
 
-pub use compress::Compression;
+pub use compress::{Compression, Decompressed};
 pub use error::CaptureError;
 pub use lines::{Line, MAX_LINE_BYTES, next_line};
 pub use read::{MAX_NOTES, Notes, ReadOptions, Reader, looks_like_capture};

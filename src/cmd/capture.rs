@@ -1,16 +1,21 @@
-//! `icache capture`: what a running server applies and answers, into files that can be replayed.
+//! `icache capture`: what a running server applies and answers, or an engine publishes, into files that can be replayed.
 
+mod engine;
 mod feed;
 mod record;
 mod session;
+mod stop;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use self::engine::EngineSession;
 use self::feed::Feed;
 use self::session::Session;
 use super::client::ServerArgs;
 use super::connect::AccessArgs;
+use super::engine::EngineArgs;
 use super::error::{UsageError, sentence};
 use super::exit::Exit;
 use super::{CommandError, Outcome, input};
@@ -18,11 +23,15 @@ use crate::capture::{Compression, Recorder, RecorderOptions};
 use crate::model::parse_size;
 use crate::render::{self, Format, Printer};
 
-/// Record what a server applies and answers, into a capture that `icache replay` answers alike
+/// Record what a server applies and answers, or what an engine publishes, into a capture for `icache replay`
 ///
-/// Begins with the server's settings, policies and state, and records until Ctrl-C, `--duration`, or SIGTERM. A file that
-/// ends in `.zst` or `.gz` is compressed. When the server restarts, or this is too slow for it, recording goes on in a
-/// further file, with a state of its own.
+/// Of a server: begins with its settings, policies and state. When it restarts, or this is too slow for it, recording goes on in
+/// a further file, with a state of its own.
+///
+/// Of an engine, with `--zmq`: what `icache subscribe` would tell a server, as reports and events with fingerprints. With `--raw`
+/// the engine's own bytes are kept instead, which hold the token ids of prompts, so that prompts can be read from them.
+///
+/// Both record until Ctrl-C, `--duration`, or SIGTERM. A file that ends in `.zst` or `.gz` is compressed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -32,6 +41,14 @@ pub struct Args {
     /// Share of lookups to record, 0 to 1; without all of them the credits of LFU are not those of the server
     #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = input::share)]
     lookups: f32,
+    /// Engine to record in place of a server: where it publishes, as tcp://HOST:PORT; rank N at the port N higher
+    #[arg(long, value_name = "ENDPOINT", conflicts_with_all = ["server", "lookups"], help_heading = "Engine")]
+    zmq: Option<String>,
+    /// Keep the engine's bytes: they hold the token ids of prompts; replay maps them with its own defaults
+    #[arg(long, requires = "zmq", help_heading = "Engine")]
+    raw: bool,
+    #[command(flatten)]
+    engine: EngineArgs,
     /// File to write; one that is there already is not written over
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -67,6 +84,8 @@ Examples:
   icache capture --out fleet.jsonl.zst
   icache capture --server http://icache:9090 --out fleet.jsonl.zst --max-size 1GB
   icache capture --lookups 0.1 --duration 10m --out sample.jsonl.gz
+  icache capture --zmq tcp://127.0.0.1:5557 --replica vllm-0 --tenant team-a \\
+      --model llama-3.1-8b --out engine.jsonl.zst
   icache replay --check fleet.jsonl.zst";
 
 /// Least size of a file: a state of some size must fit in.
@@ -81,28 +100,49 @@ fn file_size(text: &str) -> Result<u64, String> {
 
 /// Records until it is stopped, and says what was recorded.
 pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
-    let feed = Feed::new(&ServerArgs::of(args.server.clone(), args.access.clone()), args.lookups)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let outcome = runtime.block_on(async {
-        let mut session = Session::new(feed, args.duration, printer)?;
-        session.begin(|url| args.recorder(url)).await?;
-        session.run().await
+        match &args.zmq {
+            Some(endpoint) => args.record_engine(endpoint, printer).await,
+            None => args.record_server(printer).await,
+        }
     });
     // A connection that is being made is of no more use.
     runtime.shutdown_background();
     match outcome {
-        Ok(summary) => {
-            render::captured(printer, args.output, &summary).map(|()| Exit::Done).map_err(Into::into)
-        }
-        Err(CommandError::Interrupted) => Ok(Exit::Done),
+        Ok(()) | Err(CommandError::Interrupted) => Ok(Exit::Done),
         Err(error) => Err(error),
     }
 }
 
 impl Args {
-    fn recorder(&self, url: &str) -> Result<Recorder, CommandError> {
+    async fn record_server(&self, printer: &mut Printer) -> Result<(), CommandError> {
+        if let Some(flag) = self.engine.given() {
+            return Err(UsageError::new(
+                format!("`{flag}` is of an engine, and a server is recorded"),
+                "name the engine with `--zmq tcp://HOST:PORT`, or leave the flag out",
+            )
+            .into());
+        }
+        let feed = Feed::new(&ServerArgs::of(self.server.clone(), self.access.clone()), self.lookups)?;
+        let mut session = Session::new(feed, self.duration, printer)?;
         let sample =
             if self.lookups < 1.0 { format!(", {} of its lookups", self.lookups) } else { String::new() };
+        session.begin(|url| self.recorder(&format!("{url}{sample}"))).await?;
+        let summary = session.run().await?;
+        Ok(render::captured(printer, self.output, &summary)?)
+    }
+
+    async fn record_engine(&self, endpoint: &str, printer: &mut Printer) -> Result<(), CommandError> {
+        let followed = self.engine.follow("--zmq", endpoint)?;
+        let what = if self.raw { ", as its own bytes with token ids" } else { "" };
+        let create = |endpoint: &str| self.recorder(&format!("{endpoint}{what}"));
+        let session = EngineSession::begin(followed, self.raw, self.duration, printer, create)?;
+        let summary = session.run().await?;
+        Ok(render::engine_captured(printer, self.output, &summary)?)
+    }
+
+    fn recorder(&self, what: &str) -> Result<Recorder, CommandError> {
         let compression = match self.compress {
             Some(Compress::None) => Compression::None,
             Some(Compress::Gzip) => Compression::Gzip,
@@ -113,17 +153,17 @@ impl Args {
             path: self.out.clone(),
             compression,
             max_bytes: self.max_size,
-            source: format!("icache {} capture of {url}{sample}", env!("CARGO_PKG_VERSION")),
+            source: format!("icache {} capture of {what}", env!("CARGO_PKG_VERSION")),
         };
         Recorder::create(options).map_err(|(path, error)| unwritable(&path, &error))
     }
 }
 
 /// A file that cannot be written, and what to do about it.
-fn unwritable(path: &Path, error: &std::io::Error) -> CommandError {
+fn unwritable(path: &Path, error: &io::Error) -> CommandError {
     let shown = input::shown(&path.display().to_string());
     let (what, advice) = match error.kind() {
-        std::io::ErrorKind::AlreadyExists => (
+        io::ErrorKind::AlreadyExists => (
             format!("{shown} is there already, and is not written over"),
             "name another file with `--out`, or move that one away",
         ),
@@ -133,4 +173,11 @@ fn unwritable(path: &Path, error: &std::io::Error) -> CommandError {
         ),
     };
     UsageError::new(what, advice).into()
+}
+
+fn written(
+    recorder: &mut Recorder,
+    step: impl FnOnce(&mut Recorder) -> io::Result<()>,
+) -> Result<(), CommandError> {
+    step(recorder).map_err(|error| unwritable(recorder.path(), &error))
 }

@@ -288,17 +288,16 @@ impl Client {
         ServerError::new(format!("the server at `{url}` answered {code}{said}"), advice).into()
     }
 
-    /// What a status means in the middle of a stream of which `sent` updates have left.
-    pub fn failed_after(&self, status: &Status, sent: u64) -> CommandError {
+    /// What a status means amid messages of which `sent` have left; `what` names one of them.
+    pub fn failed_after(&self, status: &Status, sent: u64, what: &str) -> CommandError {
         let is_cut = status.code() == Code::Unavailable || std::error::Error::source(status).is_some();
         if sent == 0 || !is_cut || is_foreign(status) {
             return self.failed(status);
         }
-        let updates =
-            if sent == 1 { "1 update was sent".to_owned() } else { format!("{sent} updates were sent") };
+        let sent = if sent == 1 { format!("1 {what} was sent") } else { format!("{sent} {what}s were sent") };
         ServerError::new(
             format!(
-                "the connection to the server at `{}` was lost after {updates}; how many were applied is unknown",
+                "the connection to the server at `{}` was lost after {sent}; how many were applied is unknown",
                 self.url
             ),
             "check that the server still runs, and send them again: what is held is refreshed",

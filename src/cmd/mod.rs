@@ -8,6 +8,7 @@ mod client;
 mod completions;
 mod connect;
 mod drain;
+mod engine;
 mod error;
 mod event;
 mod exit;

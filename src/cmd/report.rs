@@ -126,7 +126,7 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
             reply = contract.report_cache_state(updates) => reply,
             () = watch.stalled(client.timeout()) => return Err(client.late()),
         };
-        Ok(reply.map_err(|status| client.failed_after(&status, watch.sent()))?.into_inner())
+        Ok(reply.map_err(|status| client.failed_after(&status, watch.sent(), "update"))?.into_inner())
     })?;
     let sent = reader.join().map_err(|_| {
         UsageError::new(

@@ -12,6 +12,7 @@ use super::exit::Exit;
 use super::input;
 use super::offline::{STDIN, told};
 use super::policy::{in_place, refused_policy};
+use crate::capture::Decompressed;
 use crate::model::parse_duration;
 use crate::policy::fields::DEFAULT_NAMESPACE;
 use crate::policy::{Defaults, load_sources};
@@ -31,7 +32,7 @@ use crate::simulate::{
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Requests, one JSON object a line: timestamp (ms), input_length, output_length (tokens) and hash_ids (one for each
-    /// block of 512 tokens); `-` is standard input
+    /// block of 512 tokens); plain, gzip or zstd; `-` is standard input
     #[arg(long, value_name = "FILE")]
     trace: String,
     /// Pass over and count lines that cannot be used
@@ -192,11 +193,18 @@ fn work(
     progress: &SimulationProgress,
 ) -> Result<Simulated, UsageError> {
     let name = if path == "-" { STDIN } else { path };
-    let source = BufReader::with_capacity(1 << 16, input::open(path)?);
+    let raw = BufReader::with_capacity(1 << 16, input::open(path)?);
+    let mut source = Decompressed::new(raw).map_err(|error| UsageError::unreadable(path, &error))?;
     let options = TraceOptions { skip_bad, ..TraceOptions::default() };
-    let trace = Trace::read(name, source, options).map_err(|error| unusable(path, &error))?;
+    let trace = Trace::read(name, &mut source, options).map_err(|error| unusable(path, &error))?;
     progress.expect(trace.requests().len() as u64 * contenders.len() as u64);
-    Ok(simulate(name, &trace, settings, contenders, &mut |done| progress.at(done)))
+    let mut result = simulate(name, &trace, settings, contenders, &mut |done| progress.at(done));
+    if source.is_torn() {
+        result
+            .warnings
+            .push(format!("`{name}` ends amid compressed data; the requests before its end are used"));
+    }
+    Ok(result)
 }
 
 /// A trace that cannot be used, and what to do about it.

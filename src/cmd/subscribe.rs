@@ -1,7 +1,5 @@
 //! `icache subscribe`: the sidecar beside an engine.
 
-mod address;
-
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,16 +10,14 @@ use serde::Serialize;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
-use self::address::{metrics_url, publishers};
 use super::client::{ServerArgs, Way};
+use super::engine::{EngineArgs, Followed, unconnected};
 use super::error::sentence;
 use super::serve::log::LogArgs;
-use super::serve::values::{address as socket_address, count, positive_span};
+use super::serve::values::{address as socket_address, positive_span};
 use super::serve::{Signals, ready};
 use super::{CommandError, Exit, ServerError, UsageError};
-use crate::engine::{Identity, MapperOptions};
-use crate::model::{AdapterId, HashScheme, Limits, ModelId, PROBE_TENANT, ReplicaId, TenantId};
-use crate::subscribe::{Dial, Dialed, Fleet, MAX_REPLICAS, SidecarConfig};
+use crate::subscribe::{Dial, Dialed, SidecarConfig};
 
 /// Tell a server what an engine's cache holds, from the events that the engine publishes
 ///
@@ -29,20 +25,9 @@ use crate::subscribe::{Dial, Dialed, Fleet, MAX_REPLICAS, SidecarConfig};
 /// keeps a server told of them, whatever restarts. Token ids never leave this process. docs/subscribe.md says more.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[command(mut_arg("replica", |arg| arg.required(true)), mut_arg("tenant", |arg| arg.required(true)))]
+#[command(mut_arg("model", |arg| arg.required(true)))]
 pub struct Args {
-    /// Replica id under which the engine is reported; with ranks, `-dp<rank>` is put behind it
-    #[arg(long, value_name = "ID", env = "ICACHE_REPLICA", value_parser = id)]
-    replica: String,
-    /// Tenant that the engine serves
-    #[arg(long, value_name = "ID", env = "ICACHE_TENANT", value_parser = tenant)]
-    tenant: String,
-    /// Model that the engine serves, as gateways call it
-    #[arg(long, value_name = "ID", env = "ICACHE_MODEL", value_parser = id)]
-    model: String,
-    /// Hash scheme under which gateways look the fingerprints up
-    #[arg(long, value_name = "NAME", env = "ICACHE_HASH_SCHEME", default_value = "vllm", value_parser = id)]
-    hash_scheme: String,
-
     /// Where the engine publishes, as tcp://HOST:PORT; rank N at the port N higher
     #[arg(
         long,
@@ -52,49 +37,19 @@ pub struct Args {
         help_heading = "Engine"
     )]
     engine: String,
-    /// Where the engine answers replays, rank N at the port N higher; `none` where it does not [default: port 5558 of
-    /// the engine's host; with several ranks none]
-    #[arg(long, value_name = "ENDPOINT", env = "ICACHE_REPLAY", help_heading = "Engine")]
-    replay: Option<String>,
-    /// Take only topics that begin with this
-    #[arg(long, value_name = "PREFIX", env = "ICACHE_TOPIC", default_value = "", help_heading = "Engine")]
-    topic: String,
-    /// Data-parallel ranks of the engine, each with a publisher of its own [default: one publisher without ranks]
-    #[arg(long, value_name = "N", env = "ICACHE_DP_RANKS", value_parser = count(MAX_REPLICAS), help_heading = "Engine")]
-    dp_ranks: Option<usize>,
-    /// How long a replay may be silent before it is given up
-    #[arg(long, value_name = "DURATION", env = "ICACHE_REPLAY_TIMEOUT", default_value = "3s",
-        value_parser = positive_span, help_heading = "Engine")]
-    replay_timeout: Duration,
     /// The engine's metrics page, scraped every 10 s for hit rate and pressure, such as http://127.0.0.1:8000/metrics
     #[arg(long, value_name = "URL", env = "ICACHE_METRICS_URL", value_parser = metrics_url, help_heading = "Engine")]
     metrics_url: Option<Uri>,
-
-    /// Names of adapters that the engine gives by number only; blocks of others are left out
-    #[arg(long, value_name = "ID=NAME,...", env = "ICACHE_ADAPTER_NAMES", value_parser = adapter_name,
-        value_delimiter = ',', help_heading = "Mapping")]
-    adapter_names: Vec<(i64, AdapterId)>,
-    /// What to do with blocks whose content is not in their tokens alone (images, cache salts)
-    #[arg(
-        long,
-        value_enum,
-        value_name = "HOW",
-        env = "ICACHE_EXTRA_KEYS",
-        default_value_t,
-        help_heading = "Mapping"
-    )]
-    extra_keys: ExtraKeys,
-    /// Take blocks that leave the GPU to be kept in an offload pool (T2) that says nothing itself
-    #[arg(long, env = "ICACHE_L2_RETAINS", help_heading = "Mapping")]
-    l2_retains: bool,
-    /// Blocks followed of each replica at most, at 151 bytes each or less; further ones are left out [default: 4194304]
-    #[arg(long, value_name = "N", env = "ICACHE_MAX_HELD_BLOCKS", value_parser = count(1 << 30), help_heading = "Mapping")]
-    max_held_blocks: Option<usize>,
+    #[command(flatten)]
+    follow: EngineArgs,
 
     /// Time in which everything held is told again, spread evenly, so that it does not age out of the index
     #[arg(long, value_name = "DURATION", env = "ICACHE_REFRESH", default_value = "10m", value_parser = positive_span,
         help_heading = "Reports")]
     refresh: Duration,
+    /// At the end, leave with the server what it knows of the engine, and do not have it dropped
+    #[arg(long, env = "ICACHE_KEEP_ON_EXIT", help_heading = "Reports")]
+    keep_on_exit: bool,
     /// Address of /healthz, /readyz and /metrics; port 0 takes a free one
     #[arg(long, value_name = "ADDR", env = "ICACHE_HTTP_ADDR", default_value = "127.0.0.1:8082",
         value_parser = socket_address, help_heading = "Reports")]
@@ -118,16 +73,6 @@ Examples:
       --dp-ranks 8 --engine tcp://127.0.0.1:5557 --replay tcp://127.0.0.1:5657
   icache subscribe --replica vllm-0 --tenant team-a --model llama-3.1-8b \\
       --adapter-names 1=sql-lora,2=law-lora";
-
-/// What to do with blocks that the fingerprint cannot tell apart.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
-enum ExtraKeys {
-    /// Leave them out, with what follows them
-    #[default]
-    Refuse,
-    /// Index them by their tokens all the same
-    Ignore,
-}
 
 /// What the ready file holds.
 #[derive(Serialize)]
@@ -170,7 +115,7 @@ async fn follow(args: &Args, config: SidecarConfig) -> Result<Exit, CommandError
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
         %http_addr,
-        replica = args.replica,
+        replica = %config.fleet.engine.replica,
         engine = config.publishers[0].endpoint,
         replay = config.publishers[0].replay.as_deref().unwrap_or("none"),
         ranks = config.publishers.len(),
@@ -185,37 +130,16 @@ async fn follow(args: &Args, config: SidecarConfig) -> Result<Exit, CommandError
     if let Some(path) = &args.ready_file {
         ready::forget(path)?;
     }
-    ended.map_err(|error| {
-        UsageError::new(
-            format!("cannot connect to `{}`: {}", error.endpoint, sentence(&error.source)),
-            "write the engine's address as `tcp://HOST:PORT`, with `--engine` and `--replay`",
-        )
-    })?;
+    ended.map_err(|error| unconnected("--engine", &error))?;
     tracing::info!("stopped");
     Ok(Exit::Done)
 }
 
 fn config(args: &Args) -> Result<SidecarConfig, UsageError> {
     let way = args.server.way()?;
-    let publishers = publishers(args)?;
-    let mut mapper = MapperOptions {
-        adapter_names: args.adapter_names.iter().cloned().collect(),
-        ignore_extra_keys: args.extra_keys == ExtraKeys::Ignore,
-        l2_retains: args.l2_retains,
-        ..MapperOptions::default()
-    };
-    mapper.max_held_blocks = args.max_held_blocks.unwrap_or(mapper.max_held_blocks);
+    let Followed { publishers, fleet, mapper } = args.follow.follow("--engine", &args.engine)?;
     Ok(SidecarConfig {
-        fleet: Fleet {
-            engine: Identity {
-                replica: ReplicaId::from(args.replica.as_str()),
-                tenant: TenantId::from(args.tenant.as_str()),
-                model: ModelId::from(args.model.as_str()),
-                scheme: HashScheme::from(args.hash_scheme.as_str()),
-            },
-            publishers: publishers.len(),
-            is_ranked: args.dp_ranks.is_some(),
-        },
+        fleet,
         publishers,
         mapper,
         server: way.endpoint().clone(),
@@ -224,6 +148,7 @@ fn config(args: &Args) -> Result<SidecarConfig, UsageError> {
         patience: args.server.patience(),
         refresh: args.refresh,
         metrics_url: args.metrics_url.clone(),
+        clears_at_end: !args.keep_on_exit,
     })
 }
 
@@ -241,32 +166,15 @@ fn dial(way: Way) -> Dial {
     })
 }
 
-/// Bytes that `-dp<rank>` can take.
-const RANK_BYTES: usize = "-dp4294967295".len();
-
-/// An id that the server takes.
-fn id(text: &str) -> Result<String, String> {
-    let most = Limits::default().id_bytes - RANK_BYTES;
-    match text.len() {
-        0 => Err("it is empty".to_owned()),
-        len if len > most => Err(format!("it has {len} bytes, and {most} are allowed")),
-        _ => Ok(text.to_owned()),
+/// A metrics page.
+fn metrics_url(text: &str) -> Result<Uri, String> {
+    if text.starts_with("https://") {
+        return Err("it asks for TLS, which this version does not speak as a client".to_owned());
     }
-}
-
-fn tenant(text: &str) -> Result<String, String> {
-    match text {
-        PROBE_TENANT => Err("this tenant is reserved, and the server drops what names it".to_owned()),
-        other => id(other),
-    }
-}
-
-/// `ID=NAME`.
-fn adapter_name(text: &str) -> Result<(i64, AdapterId), String> {
-    let wrong = || "write a number and a name, as in `1=sql-lora`".to_owned();
-    let (number, name) = text.split_once('=').ok_or_else(wrong)?;
-    let number = number.trim().parse().map_err(|_| wrong())?;
-    Ok((number, AdapterId::from(id(name.trim())?.as_str())))
+    let uri: Option<Uri> = text.parse().ok();
+    let uri =
+        uri.filter(|uri| uri.scheme_str() == Some("http") && uri.host().is_some_and(|host| !host.is_empty()));
+    uri.ok_or_else(|| "write it as `http://HOST:PORT/metrics`".to_owned())
 }
 
 #[cfg(test)]
@@ -274,6 +182,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
+    use crate::model::PROBE_TENANT;
 
     #[derive(Debug, Parser)]
     struct Cli {
@@ -327,8 +236,17 @@ mod tests {
             let error = parsed(args).err().unwrap();
             assert!(error.contains(said), "{args:?}: {error}");
         }
-        assert!(tenant(PROBE_TENANT).is_err() && id("").is_err());
-        assert!(id(&"x".repeat(499)).is_ok() && id(&"x".repeat(500)).is_err());
+        for (flag, value, is_taken) in [
+            ("--tenant", PROBE_TENANT, false),
+            ("--replica", "", false),
+            ("--replica", &"x".repeat(499), true),
+            ("--replica", &"x".repeat(500), false),
+        ] {
+            let mut all = vec!["subscribe".to_owned(), format!("{flag}={value}")];
+            let others = ["--replica", "--tenant", "--model"].into_iter().filter(|other| *other != flag);
+            all.extend(others.map(|other| format!("{other}=x")));
+            assert_eq!(Cli::try_parse_from(all).is_ok(), is_taken, "{flag} {value}");
+        }
         let names = parsed(&["--adapter-names=1=sql, 2=law"]).unwrap().mapper.adapter_names;
         assert_eq!(names[&2].as_str(), "law");
     }

@@ -1,5 +1,6 @@
 //! What `icache capture` shows while it records, and what it says in the end.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -50,9 +51,7 @@ pub fn captured(printer: &mut Printer, format: Format, captured: &Captured) -> i
         Format::Jsonl => return printer.json_line(&json),
         Format::Table => {}
     }
-    let files = count_of(recorded.files, "file");
-    let bytes = grouped(i64::try_from(recorded.bytes).unwrap_or(i64::MAX));
-    printer.line(&format!("{} recorded in {files}, {bytes} bytes", count_of(recorded.records, "record")))?;
+    print_recorded(printer, &recorded)?;
     if missed > 0 {
         printer.line(&format!(
             "{} missed, since they came faster than they were read",
@@ -64,6 +63,63 @@ pub fn captured(printer: &mut Printer, format: Format, captured: &Captured) -> i
         printer.line(&format!("{times}; what happened meanwhile is in no file"))?;
     }
     Ok(())
+}
+
+/// What came of a recording of an engine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EngineCaptured {
+    /// What was written.
+    pub recorded: Recorded,
+    /// Batches that could be read.
+    pub batches: u64,
+    /// Times that the engine began anew.
+    pub restarts: u64,
+    /// Batches that were lost, and messages, batches, events and blocks that were passed over, by cause.
+    pub dropped: BTreeMap<&'static str, u64>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct EngineCapturedJson<'a> {
+    version: u32,
+    files: u64,
+    records: u64,
+    bytes: u64,
+    batches: u64,
+    restarts: u64,
+    dropped: &'a BTreeMap<&'static str, u64>,
+}
+
+/// Prints it.
+pub fn engine_captured(printer: &mut Printer, format: Format, captured: &EngineCaptured) -> io::Result<()> {
+    let EngineCaptured { recorded, batches, restarts, dropped } = captured;
+    let json = EngineCapturedJson {
+        version: JSON_VERSION,
+        files: recorded.files,
+        records: recorded.records,
+        bytes: recorded.bytes,
+        batches: *batches,
+        restarts: *restarts,
+        dropped,
+    };
+    match format {
+        Format::Json => return printer.json(&json),
+        Format::Jsonl => return printer.json_line(&json),
+        Format::Table => {}
+    }
+    print_recorded(printer, recorded)?;
+    printer.line(&format!("batches read: {batches}; restarts of the engine: {restarts}"))?;
+    if dropped.is_empty() {
+        return Ok(());
+    }
+    let causes: Vec<String> = dropped.iter().map(|(cause, count)| format!("{cause} {count}")).collect();
+    printer.line(&format!("passed over: {}", causes.join(", ")))
+}
+
+fn print_recorded(printer: &mut Printer, recorded: &Recorded) -> io::Result<()> {
+    let files = count_of(recorded.files, "file");
+    let bytes = grouped(i64::try_from(recorded.bytes).unwrap_or(i64::MAX));
+    printer.line(&format!("{} recorded in {files}, {bytes} bytes", count_of(recorded.records, "record")))
 }
 
 /// A line on standard error, where that is a terminal; it takes itself away when it is dropped.

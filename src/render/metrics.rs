@@ -1,13 +1,13 @@
-//! The metrics of the server as a table for documents.
+//! Metrics as a table for documents.
 
 use std::fmt::Write as _;
 
-use crate::server::{METRICS, MetricKind};
+use crate::server::{MetricInfo, MetricKind};
 
-/// Every metric: name, type, labels, meaning.
-pub fn metrics_table() -> String {
+/// Some metrics: name, type, labels, meaning.
+pub fn metrics_table(metrics: &[MetricInfo]) -> String {
     let mut table = String::from("| name | type | labels | meaning |\n|---|---|---|---|\n");
-    for metric in METRICS {
+    for metric in metrics {
         let kind = match metric.kind {
             MetricKind::Counter => "counter",
             MetricKind::Gauge => "gauge",

@@ -26,7 +26,7 @@ mod text;
 
 pub use answer::{AnswerJson, RankedReplicaJson, ack, answer};
 pub use bench::{BenchProgress, bench, bench_page};
-pub use capture::{CaptureProgress, Captured, captured};
+pub use capture::{CaptureProgress, Captured, EngineCaptured, captured, engine_captured};
 pub use config::{config, settings_table};
 pub use diagnostics::{
     DiagnosticFormat, Linted, diagnostics, lint_rules_page, policy_error, rule, rule_listing,

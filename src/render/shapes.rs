@@ -453,6 +453,22 @@ pub const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        name: "Recording of an engine",
+        stands: "`icache capture --zmq -o json`",
+        fields: &[
+            VERSION,
+            ("files", "files written"),
+            ("records", "records in them, headers left out"),
+            ("bytes", "bytes on disk"),
+            ("batches", "batches that were read"),
+            ("restarts", "times that the engine began anew"),
+            (
+                "dropped",
+                "batches that were lost, and messages, batches, events and blocks that were passed over, by cause",
+            ),
+        ],
+    },
+    Shape {
         name: "Bench",
         stands: "`icache bench -o json`",
         fields: &[

@@ -5,6 +5,7 @@ use std::io;
 use serde::Serialize;
 
 use super::JSON_VERSION;
+use super::error::warnings;
 use super::printer::{Format, Printer};
 use super::table::Grid;
 use super::text::{count_of, grouped, real};
@@ -45,7 +46,7 @@ impl<'a> From<&'a ReplicaState> for ReplicaJson<'a> {
     }
 }
 
-/// Prints the state; as JSON Lines, one replica a line.
+/// Prints the state; as JSON Lines, one replica a line, and a warning where there is none.
 pub fn state(printer: &mut Printer, format: Format, state: &CacheState) -> io::Result<()> {
     match format {
         Format::Json => printer.json(&StateJson {
@@ -55,6 +56,10 @@ pub fn state(printer: &mut Printer, format: Format, state: &CacheState) -> io::R
             replicas: state.replicas.iter().map(ReplicaJson::from).collect(),
         }),
         Format::Jsonl => {
+            if state.replicas.is_empty() {
+                let none = "no replica has reported statistics; `-o json` tells the size of the index";
+                warnings(printer.when(), &[none.to_owned()]);
+            }
             state.replicas.iter().try_for_each(|replica| printer.json_line(&ReplicaJson::from(replica)))
         }
         Format::Table => table(printer, state),

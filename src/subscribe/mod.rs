@@ -15,14 +15,13 @@ mod outbox;
 mod scrape;
 mod seldom;
 mod sidecar;
+mod sockets;
 
-pub use connection::{
-    ConnectError, Connections, MAX_FRAME_BYTES, MAX_TOPIC_BYTES, MAX_WAITING_BATCHES, MAX_WAITING_MESSAGES,
-    Publisher, Received,
-};
+pub use connection::{ConnectError, Connections, MAX_TOPIC_BYTES, MAX_WAITING_BATCHES, Received};
 pub use follow::{Fleet, FollowCounts, Followed, Follower, MAX_REPLICAS, Replica};
 pub use link::{Dial, Dialed, Dialing, Wire};
 pub use metrics::METRICS;
 pub use outbox::{Addition, BATCH_WAIT, Load, MAX_WAITING_CHANGES, Outbox, REFRESH_GAP};
 pub use scrape::{EngineStats, MAX_PAGE_BYTES, Page, Wanted};
-pub use sidecar::{LIVENESS, SCRAPE, SidecarConfig, run};
+pub use sidecar::{FAREWELL, LIVENESS, SCRAPE, SidecarConfig, run};
+pub use sockets::{MAX_FRAME_BYTES, MAX_WAITING_MESSAGES, Publisher};

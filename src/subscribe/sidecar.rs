@@ -10,14 +10,15 @@ use tokio::task::JoinHandle;
 use tokio::time::MissedTickBehavior;
 use tonic::transport::Endpoint;
 
-use super::connection::{ConnectError, Connections, Publisher, Received};
+use super::connection::{ConnectError, Connections, Received};
 use super::follow::{Fleet, Follower};
 use super::http;
 use super::link::{self, Dial, Job, LinkEvent};
 use super::metrics::{FullReport, Metrics};
-use super::outbox::Outbox;
+use super::outbox::{Load, Outbox};
 use super::scrape::{EngineStats, Page, Wanted, fetch};
 use super::seldom::Seldom;
+use super::sockets::Publisher;
 use crate::engine::{MapperOptions, Notice};
 use crate::model::Timestamp;
 
@@ -25,6 +26,8 @@ use crate::model::Timestamp;
 pub const LIVENESS: Duration = Duration::from_secs(5);
 /// How often an engine's metrics are scraped.
 pub const SCRAPE: Duration = Duration::from_secs(10);
+/// Longest time that the end takes for telling it to the server.
+pub const FAREWELL: Duration = Duration::from_secs(2);
 /// How often it is looked whether something is due.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -49,6 +52,8 @@ pub struct SidecarConfig {
     pub refresh: Duration,
     /// The engine's metrics page.
     pub metrics_url: Option<Uri>,
+    /// Whether the server is told at the end to drop what it knows of the replicas.
+    pub clears_at_end: bool,
 }
 
 /// Follows until `stop`; the engine notices nothing of either.
@@ -86,13 +91,31 @@ pub async fn run(
     tokio::pin!(stop);
     loop {
         tokio::select! {
-            () = &mut stop => return Ok(()),
+            () = &mut stop => break,
             Some(event) = link_events.recv() => sidecar.on_link(event, Instant::now()),
             Some(page) = scraped.recv() => sidecar.on_page(page),
             (publisher, received) = connections.next() => sidecar.on_engine(publisher, &received, Instant::now()),
             _ = tick.tick() => sidecar.on_tick(),
         }
         sidecar.send_next(Instant::now());
+    }
+    if sidecar.config.clears_at_end {
+        let is_told = tokio::time::timeout(FAREWELL, sidecar.bid_farewell(&mut link_events)).await;
+        if is_told != Ok(true) {
+            tracing::warn!(server = sidecar.config.server_url, "the server could not be told of the end");
+        }
+    }
+    Ok(())
+}
+
+/// Waits for the end of the job under way; whether it was carried out.
+async fn carried_out(link: u64, events: &mut mpsc::Receiver<LinkEvent>) -> bool {
+    loop {
+        match events.recv().await {
+            Some(LinkEvent::Done(number)) if number == link => return true,
+            Some(LinkEvent::Done(_)) => {}
+            Some(LinkEvent::Up(_) | LinkEvent::Down(_)) | None => return false,
+        }
     }
 }
 
@@ -349,5 +372,23 @@ impl Sidecar {
             stats: telling.stats.filter(|_| has_stats),
             is_alive,
         })
+    }
+
+    /// Has the server drop what it knows of every replica, behind what is under way: an engine that ends with its
+    /// sidecar would else draw requests until its entries are given up for its silence.
+    async fn bid_farewell(&mut self, events: &mut mpsc::Receiver<LinkEvent>) -> bool {
+        let Some(link) = self.link else { return false };
+        if self.under_way.take().is_some() && !carried_out(link, events).await {
+            return false;
+        }
+        for replica in self.follower.replicas() {
+            let load = Load { clears: true, ..Load::default() };
+            let identity = replica.identity.clone();
+            let job = Job { link, identity, load, stats: None, is_alive: false };
+            if self.jobs.send(job).await.is_err() || !carried_out(link, events).await {
+                return false;
+            }
+        }
+        true
     }
 }

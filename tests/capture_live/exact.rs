@@ -117,6 +117,43 @@ async fn from_a_large_state_on() {
     assert!(count(&replay, "/index/evictedCap") > 0, "{replay:#}");
 }
 
+/// Observers that come at once, while another goes, get a state each that fits what follows.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_begin_while_another_leaves() {
+    let folder = TempDir::new().unwrap();
+    let server = start(folder.path());
+    let traffic = Traffic::new(server.grpc_addr, server.admin_addr, 11);
+    traffic.run(100).await;
+    let lookups = || async { traffic.lookups.load(std::sync::atomic::Ordering::Relaxed) };
+    let mut captures = Vec::new();
+    for round in 0..3 {
+        let path = |name: &str| folder.path().join(format!("{round}-{name}.jsonl"));
+        let busy = traffic.clone();
+        let running = tokio::spawn(async move { busy.run(300).await });
+        let leaver = Recorder::start(server.grpc_addr, &path("leaves"), &[]).await;
+        let before = lookups().await;
+        until(lookups, |now| *now > before + 50 || running.is_finished()).await;
+        leaver.signal("INT");
+        let (one, other) = (path("one"), path("other"));
+        let (first, second) = tokio::join!(
+            Recorder::start(server.grpc_addr, &one, &[]),
+            Recorder::start(server.grpc_addr, &other, &[]),
+        );
+        assert_eq!(leaver.wait().0.code(), Some(0));
+        captures.push((path("leaves"), 0));
+        running.await.unwrap();
+        traffic.run(30).await;
+        for (recorder, out) in [(first, one), (second, other)] {
+            settled(&out, 60).await;
+            recorder.stop();
+            captures.push((out, 60));
+        }
+    }
+    for (capture, least) in captures {
+        checked(&capture, least);
+    }
+}
+
 /// Files that are rotated hand over without a gap, and each begins with a state of its own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn every_file_of_a_rotation_is_a_capture_by_itself() {

@@ -28,11 +28,16 @@ fn pictures() -> PathBuf {
 
 /// The page that `icache replay ARGS --html` writes.
 fn page_of(args: &[&str]) -> (TempDir, PathBuf) {
+    page_by("replay", args)
+}
+
+/// The page that a command writes with `--html`.
+fn page_by(command: &str, args: &[&str]) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let page = folder.path().join("page.html");
     let output = Command::cargo_bin("icache")
         .expect("the binary is built")
-        .arg("replay")
+        .arg(command)
         .args(args)
         .arg("--html")
         .arg(&page)
@@ -175,6 +180,65 @@ fn a_page_prints_light_and_whole() {
         assert_eq!(tab.value(expression), value, "{expression}");
     }
     take(&mut tab, "printed");
+}
+
+/// The page of a simulation in which requests pile up at an engine where they are routed badly.
+fn simulation_page() -> (TempDir, PathBuf) {
+    let trace =
+        std::fs::read_to_string(testdata("traces/conversation_trace.jsonl")).expect("the trace is there");
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let part = folder.path().join("conversation.jsonl");
+    let lines: Vec<&str> = trace.lines().take(1_500).collect();
+    std::fs::write(&part, lines.join("\n")).expect("a scratch file can be written");
+    // Every hint is followed, so that one engine gets all requests and its waits are of another size than all others.
+    let policy = folder.path().join("eager.yaml");
+    let eager = "apiVersion: inferencecache.io/v1alpha1\nkind: CachePolicy\nmetadata: {name: eager, namespace: default}\n\
+                 spec: {minimumMatchedTokens: 0, routingFloorScore: \"0\"}\n";
+    std::fs::write(&policy, eager).expect("a scratch file can be written");
+    let (part, policy) = (part.display().to_string(), policy.display().to_string());
+    let fleet = ["--replicas", "4", "--prefill-rate", "11000", "--policy", &policy];
+    page_by(
+        "simulate",
+        &[&["--trace", &part, "--route", "reference,round-robin,random"], &fleet[..]].concat(),
+    )
+}
+
+#[test]
+fn a_simulation_page_fits_every_screen_and_paper() {
+    let (_folder, page) = simulation_page();
+    let mut browser = Browser::start();
+    let mut tab = browser.open(&page, PHONE);
+    assert_eq!(tab.value("document.title"), "Simulation of conversation.jsonl");
+    for (screen, name) in [(PHONE, "phone"), (DESK, "desk"), (DARK, "dark"), (DARK_PHONE, "dark-phone")] {
+        tab.show_on(screen);
+        assert!(overflow(&mut tab) <= 0.0, "{name}");
+        assert_eq!(tab.value(CUT_TEXTS), Value::Array(Vec::new()), "{name}");
+        assert_eq!(tab.value(OVERLAPS), 0, "{name}");
+        let (width, height, pixel) = take(&mut tab, &format!("simulation-{name}"));
+        assert_eq!(width, screen.width);
+        assert!(height > 2_000, "the whole page is in the picture: {height}");
+        let is_dark = pixel.iter().all(|part| *part < 40);
+        assert!(is_dark == screen.is_dark, "{name}: {pixel:?}");
+    }
+    let lines = "[...document.querySelectorAll('svg.plot')].slice(0, 3).map(plot => plot.querySelectorAll('path.line:not(.dots)').length)";
+    assert_eq!(tab.value(lines), serde_json::json!([4, 4, 4]), "a line for each routing");
+    let notes = "document.body.innerText.split('The axis is logarithmic.').length - 1";
+    assert_eq!(tab.value(notes), 2, "waits of another size do not press the others flat");
+    // Times stand on round marks.
+    let labels = "[...document.querySelectorAll('svg.plot text.tick')].map(text => text.textContent)";
+    let labels = tab.value(labels);
+    let labels: Vec<&str> = labels.as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    assert!(labels.iter().any(|label| label.ends_with(" min")), "{labels:?}");
+    assert!(!labels.iter().any(|label| label.contains('.') && label.ends_with(" min")), "{labels:?}");
+    tab.show_on(DARK);
+    let pdf = tab.printed();
+    std::fs::write(pictures().join("simulation-printed.pdf"), &pdf).expect("a picture can be written");
+    assert!(pdf.starts_with(b"%PDF-"));
+    tab.emulate_print();
+    assert_eq!(tab.value("getComputedStyle(document.querySelector('details')).display"), "none");
+    take(&mut tab, "simulation-printed");
+    assert_eq!(tab.complaints(), [&Value::Null; 0]);
+    assert_eq!(tab.requests(), [format!("file://{}", page.display())]);
 }
 
 /// Ids come from callers: whatever they hold is text.

@@ -2,7 +2,7 @@
 
 usage: engine.py PUBLISH_PORT REPLAY_PORT LAYOUT TOPIC
 
-Port 0 takes a free one; the first line printed says which. LAYOUT is that of replays: `plain` is [empty, seq, payload],
+Port 0 takes a free one; the first line printed says which: none, where one is taken. LAYOUT is that of replays: `plain` is [empty, seq, payload],
 `topic` is [empty, topic, seq, payload].
 """
 
@@ -111,7 +111,11 @@ class Engine:
 
 def main():
     publish_port, replay_port, layout, topic = sys.argv[1:]
-    engine = Engine(int(publish_port), int(replay_port), layout, topic)
+    try:
+        engine = Engine(int(publish_port), int(replay_port), layout, topic)
+    except zmq.ZMQError:
+        print("[]", flush=True)
+        return
     print(json.dumps(engine.ports()), flush=True)
     poller = zmq.Poller()
     poller.register(engine.router, zmq.POLLIN)

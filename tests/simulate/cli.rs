@@ -17,10 +17,10 @@ fn command(args: &[&str]) -> Command {
 }
 
 /// Runs on a trace given as standard input.
-fn run(trace: &str, args: &[&str]) -> Output {
+fn run(trace: impl AsRef<[u8]>, args: &[&str]) -> Output {
     let mut child = command(&[&["--trace", "-"], args].concat()).spawn().unwrap();
     // A command line that is refused reads nothing.
-    let _ = child.stdin.take().unwrap().write_all(trace.as_bytes());
+    let _ = child.stdin.take().unwrap().write_all(trace.as_ref());
     child.wait_with_output().unwrap()
 }
 
@@ -74,7 +74,7 @@ fn policy(spec: &str) -> (tempfile::TempDir, String) {
 #[test]
 fn golden_output() {
     let table = |args: &[&str]| {
-        let output = run(&small(), &[&FLEET[..], args].concat());
+        let output = run(small(), &[&FLEET[..], args].concat());
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     };
@@ -134,7 +134,7 @@ fn json_is_as_documented() {
 fn a_run_is_the_same_to_the_last_byte() {
     let (shown, first) = json_of(&small(), &FLEET);
     assert_eq!(first, json_of(&small(), &FLEET).1);
-    let line = run(&small(), &[&FLEET[..], &["-o", "jsonl"]].concat()).stdout;
+    let line = run(small(), &[&FLEET[..], &["-o", "jsonl"]].concat()).stdout;
     assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
     assert_eq!(serde_json::from_slice::<Value>(&line).unwrap(), shown);
     let names: Vec<&Value> = shown["runs"].as_array().unwrap().iter().map(|run| &run["routing"]).collect();
@@ -210,6 +210,34 @@ fn bad_lines_are_passed_over_on_demand() {
     let (shown, _) = json_of(&format!("nonsense\n{}", small()), &[&FLEET[..], &["--skip-bad"]].concat());
     assert_eq!(shown["requests"], 5);
     assert!(shown["warnings"][0].as_str().unwrap().starts_with("standard input:1: it is no JSON"));
+}
+
+#[test]
+fn compressed_traces_are_told_by_their_content() {
+    let plain = run(small(), &[&FLEET[..], &["-o", "json"]].concat()).stdout;
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(small().as_bytes()).unwrap();
+    let gzip = gzip.finish().unwrap();
+    let zstd = zstd::encode_all(small().as_bytes(), 3).unwrap();
+    for bytes in [&gzip, &zstd] {
+        let output = run(bytes, &[&FLEET[..], &["-o", "json"]].concat());
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        assert!(output.stdout == plain, "the same result");
+    }
+    // Of data that ends too early what came before is used, and said to be.
+    let output = run(&gzip[..gzip.len() - 4], &[&FLEET[..], &["-o", "json"]].concat());
+    let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(shown["requests"], 5);
+    assert_eq!(
+        shown["warnings"][0],
+        "`standard input` ends amid compressed data; the requests before its end are used"
+    );
+    // Data that is not what it says to be.
+    let mut broken = zstd;
+    broken[8..].fill(0xff);
+    let output = run(&broken, &FLEET);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && said.contains("data corruption"), "{said}");
 }
 
 #[test]

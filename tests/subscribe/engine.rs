@@ -64,7 +64,33 @@ impl Engine {
         Self::start_at(layout, 0, 0)
     }
 
+    /// So many, at ports one after the other, and as many for replays.
+    pub fn start_ranks(layout: &'static str, ranks: u16) -> Vec<Self> {
+        for _ in 0..100 {
+            let mut engines = vec![Self::start(layout)];
+            let (port, replay_port) = (engines[0].port, engines[0].replay_port);
+            while engines.len() < usize::from(ranks) {
+                let rank = engines.len() as u16;
+                let at = port.checked_add(rank).zip(replay_port.checked_add(rank));
+                let Some(next) = at.and_then(|(port, replay)| Self::try_start_at(layout, port, replay))
+                else {
+                    break;
+                };
+                engines.push(next);
+            }
+            if engines.len() == usize::from(ranks) {
+                return engines;
+            }
+        }
+        panic!("no {ranks} ports one after the other are free");
+    }
+
     fn start_at(layout: &'static str, port: u16, replay_port: u16) -> Self {
+        Self::try_start_at(layout, port, replay_port).expect("its ports are free")
+    }
+
+    /// `None` where one of the ports is taken.
+    fn try_start_at(layout: &'static str, port: u16, replay_port: u16) -> Option<Self> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/engine.py");
         let mut child = Command::new(python())
             .arg(script)
@@ -76,9 +102,12 @@ impl Engine {
         let commands = child.stdin.take().expect("it is piped");
         let mut answers = BufReader::new(child.stdout.take().expect("it is piped"));
         let ports = read(&mut answers);
-        let port = |at: usize| ports[at].as_u64().and_then(|port| u16::try_from(port).ok()).expect("a port");
-        let (port, replay_port) = (port(0), port(1));
-        Self { child, commands, answers, layout, port, replay_port }
+        let port = |at: usize| ports[at].as_u64().and_then(|port| u16::try_from(port).ok());
+        let Some((port, replay_port)) = port(0).zip(port(1)) else {
+            child.wait().expect("the child is ours");
+            return None;
+        };
+        Some(Self { child, commands, answers, layout, port, replay_port })
     }
 
     /// Ends at once, and gives what starts another at the same ports.

@@ -42,11 +42,39 @@ async fn blocks_are_told_and_taken_back() {
 
     assert_eq!(sidecar.stop("TERM").code(), Some(0));
     assert!(!ready.exists());
+    assert!(gateway.blocks(3).await.is_empty(), "the server was told before the end");
     // The next one begins with what the engine gives again.
     let sidecar = Sidecar::start(engine.port, engine.replay_port, server.grpc_addr, &[]);
     sidecar.until_metric("synced", 1.0).await;
     gateway.until_held(&[(1, 0), (2, 0), (3, 2)]).await;
     assert_eq!(sidecar.stop("INT").code(), Some(0));
+    assert!(gateway.blocks(3).await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_leaves_entries_where_that_is_asked_for_and_waits_for_no_server() {
+    let server = Process::start(&[]);
+    let gateway = Gateway::of(server.grpc_addr);
+    let mut engine = Engine::start("plain");
+    engine.publish(&[stored(1, 0..4)]);
+    let sidecar = Sidecar::start(engine.port, engine.replay_port, server.grpc_addr, &["--keep-on-exit"]);
+    gateway.until_held(&[(1, 4)]).await;
+    assert_eq!(sidecar.stop("TERM").code(), Some(0));
+    assert_eq!(gateway.blocks(1).await.get("r"), Some(&4));
+    // Several replicas are all cleared.
+    let sidecar = Sidecar::start(engine.port, engine.replay_port, server.grpc_addr, &["--dp-ranks=1"]);
+    engine.publish_with(&[stored(2, 0..2)], json!({"rank": 3}));
+    until("two ranks", async || gateway.blocks(2).await.contains_key("r-dp3")).await;
+    assert_eq!(sidecar.stop("TERM").code(), Some(0));
+    let left: Vec<String> = gateway.blocks(2).await.into_keys().collect();
+    assert!(!left.iter().any(|replica| replica.starts_with("r-dp")), "{left:?}");
+    assert_eq!(gateway.blocks(1).await, BTreeMap::from([("r".to_owned(), 4)]));
+    // Nobody is there to be told.
+    let sidecar = Sidecar::start(engine.port, engine.replay_port, server.grpc_addr, &[]);
+    sidecar.until_metric("synced", 1.0).await;
+    drop(server);
+    sidecar.until_metric("server_connected", 0.0).await;
+    assert_eq!(sidecar.stop("TERM").code(), Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -14,4 +14,6 @@ mod faults;
 mod flow;
 mod outbox;
 mod proxy;
+mod ranks;
+mod record;
 mod sidecar;

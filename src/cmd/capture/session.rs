@@ -1,22 +1,18 @@
 //! One recording, from its start until somebody ends it: over restarts of the server and from file to file.
 
-use std::io;
 use std::time::Duration;
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep, sleep_until};
+use tokio::time::{Interval, sleep};
 
 use super::feed::{Feed, Records};
-use super::{record, unwritable};
+use super::stop::{Stop, flushes};
+use super::{record, unwritable, written};
 use crate::capture::Recorder;
 use crate::cmd::error::CommandError;
 use crate::contract::wire::icache::v1alpha1 as wire;
 use crate::contract::wire::icache::v1alpha1::record::Body;
 use crate::model::Timestamp;
 use crate::render::{CaptureProgress, Captured, Printer};
-
-/// Time after which what was recorded is on disk.
-const FLUSH_EVERY: Duration = Duration::from_millis(500);
 
 /// First and longest wait before a server that has gone is tried again.
 const RETRY: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(5)];
@@ -35,13 +31,6 @@ pub(super) struct Session {
     interruptions: u64,
 }
 
-/// What ends it.
-struct Stop {
-    interrupt: Signal,
-    terminate: Signal,
-    until: Option<Instant>,
-}
-
 /// Why a feed is no longer read.
 enum Ended {
     /// Somebody ended the recording.
@@ -52,36 +41,14 @@ enum Ended {
     Full,
 }
 
-impl Stop {
-    async fn wait(&mut self) {
-        let until = self.until;
-        let over = async {
-            match until {
-                Some(until) => sleep_until(until).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-            () = over => {}
-        }
-    }
-}
-
 impl Session {
     pub(super) fn new(
         feed: Feed,
         duration: Option<Duration>,
         printer: &Printer,
     ) -> Result<Self, CommandError> {
-        let mut flush = interval(FLUSH_EVERY);
-        flush.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let stop = Stop {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            until: None,
-        };
+        let flush = flushes();
+        let stop = Stop::new()?;
         let progress = CaptureProgress::new(printer);
         let (records, recorder) = (None, None);
         Ok(Self { feed, records, recorder, stop, duration, flush, progress, missed: 0, interruptions: 0 })
@@ -97,7 +64,7 @@ impl Session {
             () = self.stop.wait() => return Err(CommandError::Interrupted),
         }
         self.recorder = Some(create(self.feed.url())?);
-        self.stop.until = self.duration.and_then(|duration| Instant::now().checked_add(duration));
+        self.stop.after(self.duration);
         Ok(())
     }
 
@@ -223,11 +190,4 @@ fn lost(status: &tonic::Status) -> String {
         tonic::Code::Unavailable if status.message() == "the server stops" => "the server stopped".to_owned(),
         _ => "the connection to the server was lost".to_owned(),
     }
-}
-
-fn written(
-    recorder: &mut Recorder,
-    step: impl FnOnce(&mut Recorder) -> io::Result<()>,
-) -> Result<(), CommandError> {
-    step(recorder).map_err(|error| unwritable(recorder.path(), &error))
 }

@@ -32,7 +32,7 @@ pub struct IdentityArgs {
 /// An opened file.
 pub enum Input {
     /// A capture.
-    Capture(Reader<Box<dyn BufRead + Send>>),
+    Capture(Box<Reader<Box<dyn BufRead + Send>>>),
     /// One engine batch.
     Bare(Vec<u8>, BatchIdentity),
 }
@@ -43,7 +43,7 @@ pub fn open(path: &Path, identity: &IdentityArgs, skip_bad: bool) -> Result<Inpu
     if is_stdin(path) {
         // A lock of standard input cannot move to another thread.
         let source: Box<dyn BufRead + Send> = Box::new(BufReader::new(io::stdin()));
-        return Ok(Input::Capture(Reader::new(STDIN, source, options).map_err(unusable)?));
+        return Ok(Input::Capture(Box::new(Reader::new(STDIN, source, options).map_err(unusable)?)));
     }
     let name = path.display().to_string();
     if let Some(payload) = bare_batch(path)? {
@@ -51,7 +51,7 @@ pub fn open(path: &Path, identity: &IdentityArgs, skip_bad: bool) -> Result<Inpu
     }
     let file = File::open(path).map_err(|error| UsageError::unreadable(&name, &error))?;
     let source: Box<dyn BufRead + Send> = Box::new(BufReader::with_capacity(1 << 16, file));
-    Ok(Input::Capture(Reader::new(&name, source, options).map_err(unusable)?))
+    Ok(Input::Capture(Box::new(Reader::new(&name, source, options).map_err(unusable)?)))
 }
 
 /// Sizes of the files in bytes, and whether one is a bare batch; says what is wrong before anything is replayed.

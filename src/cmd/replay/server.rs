@@ -226,8 +226,9 @@ impl<'a> Conversation<'a> {
                 Message::Event(event) => {
                     self.flush().await?;
                     let reply = self.client.contract().publish_event(self.client.request(event)).await;
-                    let ack =
-                        reply.map_err(|status| self.client.failed_after(&status, self.sent))?.into_inner();
+                    let ack = reply
+                        .map_err(|status| self.client.failed_after(&status, self.sent, "message"))?
+                        .into_inner();
                     self.acknowledged(1, ack.accepted, &ack.reason_code);
                 }
                 Message::Lookup(question) => {
@@ -268,7 +269,8 @@ impl<'a> Conversation<'a> {
         let count = updates.len() as u64;
         let request = self.client.request(tokio_stream::iter(updates));
         let reply = self.client.contract().report_cache_state(request).await;
-        let ack = reply.map_err(|status| self.client.failed_after(&status, self.sent))?.into_inner();
+        let ack =
+            reply.map_err(|status| self.client.failed_after(&status, self.sent, "message"))?.into_inner();
         self.acknowledged(count, ack.accepted, &ack.reason_code);
         Ok(())
     }
@@ -285,7 +287,8 @@ impl<'a> Conversation<'a> {
         let asked = Instant::now();
         let reply = self.client.contract().lookup_route(request).await;
         let took = asked.elapsed();
-        let answer = reply.map_err(|status| self.client.failed_after(&status, self.sent))?.into_inner();
+        let answer =
+            reply.map_err(|status| self.client.failed_after(&status, self.sent, "message"))?.into_inner();
         self.sending.answered(question, answer, took);
         Ok(())
     }

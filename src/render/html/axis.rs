@@ -58,6 +58,28 @@ pub(super) fn value_scale(most: f64, least_step: f64) -> (f64, f64) {
     ((most / step).ceil() * step, step)
 }
 
+/// The top of an axis of seconds that holds `most`, and its step: round times.
+pub(super) fn seconds_scale(most: f64) -> (f64, f64) {
+    // Below a second, and beyond what an integer of microseconds holds, times are numbers as others are.
+    if !(1.0..=3e12).contains(&most) {
+        return value_scale(most, 0.0);
+    }
+    let step = step_for((most * 1e6) as i64) as f64 / 1e6;
+    ((most / step).ceil() * step, step)
+}
+
+/// Marks of a logarithmic axis of seconds.
+const LOG_SECONDS: [f64; 13] =
+    [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 60.0, 600.0, 3_600.0, 36_000.0, 864_000.0];
+
+/// The marks of a logarithmic axis that holds all from `least` to `most`, two at least.
+pub(super) fn log_seconds(least: f64, most: f64) -> &'static [f64] {
+    let last = LOG_SECONDS.len() - 1;
+    let above = LOG_SECONDS.iter().position(|mark| *mark >= most).unwrap_or(last).max(1);
+    let below = LOG_SECONDS.iter().rposition(|mark| *mark <= least).unwrap_or(0).min(above - 1);
+    &LOG_SECONDS[below..=above]
+}
+
 /// Round times between two points in time, written in UTC.
 pub(super) fn time_ticks(from: Timestamp, to: Timestamp) -> Vec<Tick> {
     let (from, to) = (from.as_us(), to.as_us());
@@ -153,6 +175,25 @@ mod tests {
             assert_eq!(value_scale(most, 0.0), (top, step), "{most}");
         }
         assert_eq!(value_scale(2.0, 1.0), (2.0, 1.0), "counts have no halves");
+    }
+
+    #[test]
+    fn seconds_have_round_ticks_that_hold_them() {
+        for (most, top, step) in [
+            (0.5, 0.5, 0.1),
+            (1.0, 1.0, 0.2),
+            (7.0, 8.0, 2.0),
+            (100.0, 120.0, 30.0),
+            (4_000.0, 4_500.0, 900.0),
+            (8_000.0, 9_000.0, 1_800.0),
+            (0.0, 1.0, 1.0),
+        ] {
+            assert_eq!(seconds_scale(most), (top, step), "{most}");
+        }
+        assert_eq!(log_seconds(0.3, 4_000.0), [0.1, 1.0, 10.0, 60.0, 600.0, 3_600.0, 36_000.0]);
+        assert_eq!(log_seconds(1.0, 1.0), [0.1, 1.0]);
+        assert_eq!(log_seconds(1e-9, 1e-9), [1e-6, 1e-5]);
+        assert_eq!(log_seconds(1e9, 1e9), [36_000.0, 864_000.0]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::axis::{Tick, elapsed_ticks, time_ticks, value_scale};
+use super::axis::{Tick, elapsed_ticks, log_seconds, seconds_scale, time_ticks, value_scale};
 use super::limits::{MAX_COLUMNS, MAX_LINE_POINTS, MAX_SERIES, clipped};
 use super::plot::{Form, Merge, Plot, Series, Unit, X};
 use super::table::Grid;
@@ -64,6 +64,39 @@ struct Column {
     height: String,
 }
 
+/// How values become heights.
+enum Scale {
+    Even {
+        top: f64,
+        step: f64,
+    },
+    /// By their logarithms, between these marks.
+    Log(&'static [f64]),
+}
+
+impl Scale {
+    /// How high a value stands, from 0 to 1.
+    fn part(&self, value: f64) -> f64 {
+        match self {
+            Self::Even { top, .. } => (value / top).clamp(0.0, 1.0),
+            Self::Log([least, .., most]) if value > *least => {
+                ((value / least).ln() / (most / least).ln()).clamp(0.0, 1.0)
+            }
+            Self::Log(_) => 0.0,
+        }
+    }
+
+    fn marks(&self) -> Vec<f64> {
+        match self {
+            Self::Even { top, step } => {
+                let steps = (top / step).round() as usize;
+                (0..=steps.min(20)).map(|number| number as f64 * step).collect()
+            }
+            Self::Log(marks) => marks.to_vec(),
+        }
+    }
+}
+
 impl Plot {
     /// Edges of the positions across, from 0 to 1: one more than there are positions for columns.
     fn edges(&self) -> Vec<f64> {
@@ -93,7 +126,7 @@ impl Plot {
         let edges = self.edges();
         let count = self.x.len();
         let shown = self.shown_series();
-        let (layers, positions, top, step) = match self.form {
+        let (layers, positions, scale) = match self.form {
             Form::Lines => self.draw_lines(&shown, &edges),
             Form::Stacked(merge) => self.draw_stack(&shown, &edges, merge),
         };
@@ -107,7 +140,7 @@ impl Plot {
             is_stacked: matches!(self.form, Form::Stacked(_)),
             height: HEIGHT,
             x_ticks: if is_empty { Vec::new() } else { self.x_marks(&edges) },
-            y_ticks: self.y_marks(top, step),
+            y_ticks: self.y_marks(&scale),
             spots: self.spots(&shown, &edges, &positions),
             numbers: self.numbers(&shown, &positions),
             note: self.note(&positions),
@@ -132,19 +165,26 @@ impl Plot {
         shown
     }
 
-    fn draw_lines(&self, shown: &[Series], edges: &[f64]) -> (Vec<Layer>, Vec<(usize, usize)>, f64, f64) {
-        let known = shown.iter().flat_map(|series| series.values.iter().flatten());
-        let (top, step) = self.scale(known.fold(0.0, |most: f64, value| most.max(*value)));
+    fn draw_lines(&self, shown: &[Series], edges: &[f64]) -> (Vec<Layer>, Vec<(usize, usize)>, Scale) {
+        let known = || shown.iter().flat_map(|series| series.values.iter().flatten().copied());
+        let most = known().fold(0.0, f64::max);
+        let scale = match self.is_log {
+            true => {
+                let least = known().filter(|value| *value > 0.0).fold(most, f64::min);
+                Scale::Log(log_seconds(least, most))
+            }
+            false => self.scale(most),
+        };
         let layers = shown.iter().enumerate().map(|(at, series)| {
-            let (path, dots) = self.draw_line(series, edges, top);
+            let (path, dots) = self.draw_line(series, edges, &scale);
             Layer { at, name: series.name.clone(), path, dots, columns: Vec::new() }
         });
-        let size = factor(self.x.len(), MAX_COLUMNS);
-        (layers.collect(), groups(self.x.len(), size), top, step)
+        let layers = layers.collect();
+        (layers, groups(self.x.len(), factor(self.x.len(), MAX_COLUMNS)), scale)
     }
 
     /// The path of a line, and that of its points without neighbours.
-    fn draw_line(&self, series: &Series, edges: &[f64], top: f64) -> (String, String) {
+    fn draw_line(&self, series: &Series, edges: &[f64], scale: &Scale) -> (String, String) {
         let (mut path, mut dots) = (String::new(), String::new());
         // A point of a stretch stands in its middle.
         let is_wide = self.end.is_some() || matches!(self.x, X::Names(_));
@@ -154,7 +194,7 @@ impl Plot {
                 let middle = (edges[*point] + edges[*point + 1]) / 2.0;
                 let x = short(if is_wide { middle } else { edges[*point] } * 1_000.0);
                 let value = series.values[*point].unwrap_or(0.0);
-                let y = short(HEIGHT * (1.0 - (value / top).clamp(0.0, 1.0)));
+                let y = short(HEIGHT * (1.0 - scale.part(value)));
                 // Writing to a string cannot fail. A stroke of no length is a dot, since its caps are round.
                 let _ = match (run.len(), number) {
                     (1, _) => write!(dots, "M{x} {y}h0"),
@@ -171,13 +211,13 @@ impl Plot {
         shown: &[Series],
         edges: &[f64],
         merge: Merge,
-    ) -> (Vec<Layer>, Vec<(usize, usize)>, f64, f64) {
+    ) -> (Vec<Layer>, Vec<(usize, usize)>, Scale) {
         let positions = groups(self.x.len(), factor(self.x.len(), MAX_COLUMNS));
         let value =
             |series: &Series, range: (usize, usize)| merged(&series.values, range, merge).unwrap_or(0.0);
         let total =
             |range: &(usize, usize)| shown.iter().map(|series| value(series, *range).max(0.0)).sum::<f64>();
-        let (top, step) = self.scale(positions.iter().map(total).fold(0.0, f64::max));
+        let scale = self.scale(positions.iter().map(total).fold(0.0, f64::max));
         let mut floors = vec![0.0; positions.len()];
         let mut layers = Vec::new();
         for (at, series) in shown.iter().enumerate() {
@@ -189,7 +229,7 @@ impl Plot {
                 }
                 let (left, right) = (edges[range.0], edges[range.1]);
                 let gap = if matches!(self.x, X::Names(_)) { (right - left) * 0.15 } else { 0.0 };
-                let high = HEIGHT * (value / top).min(1.0);
+                let high = HEIGHT * scale.part(value);
                 columns.push(Column {
                     x: percent(left + gap),
                     width: percent(right - left - 2.0 * gap),
@@ -206,29 +246,27 @@ impl Plot {
                 columns,
             });
         }
-        (layers, positions, top, step)
+        (layers, positions, scale)
     }
 
-    fn scale(&self, most: f64) -> (f64, f64) {
-        match self.unit {
+    fn scale(&self, most: f64) -> Scale {
+        let (top, step) = match self.unit {
             Unit::Share if most <= 0.0 || (most > 0.5 && most <= 1.0) => (1.0, 0.25),
             Unit::Count(_) => value_scale(most, 1.0),
+            Unit::Seconds => seconds_scale(most),
             _ => value_scale(most, 0.0),
-        }
+        };
+        Scale::Even { top, step }
     }
 
-    fn y_marks(&self, top: f64, step: f64) -> Vec<Mark> {
-        let steps = (top / step).round() as usize;
-        let mark = |number: usize| {
-            let value = number as f64 * step;
-            Mark {
-                at: short(HEIGHT * (1.0 - value / top)),
-                label: self.written(value, true),
-                anchor: "end",
-                is_odd: false,
-            }
+    fn y_marks(&self, scale: &Scale) -> Vec<Mark> {
+        let mark = |value: f64| Mark {
+            at: short(HEIGHT * (1.0 - scale.part(value))),
+            label: self.written(value, true),
+            anchor: "end",
+            is_odd: false,
         };
-        (0..=steps.min(20)).map(mark).collect()
+        scale.marks().into_iter().map(mark).collect()
     }
 
     fn x_marks(&self, edges: &[f64]) -> Vec<Mark> {

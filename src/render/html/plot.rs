@@ -86,6 +86,9 @@ pub(super) enum Form {
     Stacked(Merge),
 }
 
+/// How many times higher a line is than another that it presses flat.
+const APART: f64 = 10.0;
+
 /// A plot under construction.
 #[derive(Clone, Debug)]
 pub struct Plot {
@@ -95,6 +98,7 @@ pub struct Plot {
     pub(super) unit: Unit,
     pub(super) x: X,
     pub(super) end: Option<f64>,
+    pub(super) is_log: bool,
     pub(super) series: Vec<Series>,
 }
 
@@ -117,6 +121,7 @@ impl Plot {
             unit,
             x: X::Names(Vec::new()),
             end: None,
+            is_log: false,
             series: Vec::new(),
         }
     }
@@ -132,6 +137,21 @@ impl Plot {
     /// lie at their own times.
     pub fn column_width(mut self, seconds: f64) -> Self {
         self.end = Some(seconds.max(0.0));
+        self
+    }
+
+    /// Where one line of seconds is ten times as high as another or more, draws them on a logarithmic axis: on an even one
+    /// the highest would press all others flat. To be called when all are there.
+    pub fn log_where_apart(mut self) -> Self {
+        let highest = self
+            .series
+            .iter()
+            .map(|series| series.values.iter().flatten().fold(0.0, |most: f64, value| most.max(*value)));
+        let highest: Vec<f64> = highest.filter(|most| *most > 0.0).collect();
+        let most = highest.iter().copied().fold(0.0, f64::max);
+        self.is_log = self.unit == Unit::Seconds
+            && self.form == Form::Lines
+            && highest.iter().any(|least| most >= APART * least);
         self
     }
 

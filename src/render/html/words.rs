@@ -108,6 +108,9 @@ impl Plot {
             Form::Stacked(_) => 0,
         };
         let mut notes = Vec::new();
+        if self.is_log {
+            notes.push("The axis is logarithmic.".to_owned());
+        }
         if hidden > 0 {
             notes.push(format!("{hidden} more series are left out."));
         }

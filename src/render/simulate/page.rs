@@ -1,7 +1,9 @@
 //! The result as a page with plots over time.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::io;
+use std::path::Path;
 
 use super::json::SimulatedJson;
 use super::{DEFAULTS, count, letter, name, percent, policies, seconds, setting};
@@ -15,7 +17,10 @@ use crate::simulate::{Run, Share, Simulated, Window};
 pub fn simulated_page(result: &Simulated) -> io::Result<Page> {
     let reachable = &result.reachable;
     let found = |tokens| percent(share(tokens, reachable.asked_tokens));
-    let mut page = Page::new(&format!("Simulation of {}", result.trace), "icache simulate")
+    // The folder is of no use to those who are sent the page.
+    let trace =
+        Path::new(&result.trace).file_name().map_or(result.trace.as_str().into(), OsStr::to_string_lossy);
+    let mut page = Page::new(&format!("Simulation of {trace}"), "icache simulate")
         .lead(setting(result))
         .fact(Fact::new("requests", count(result.requests)))
         .fact(
@@ -99,8 +104,8 @@ fn over_time(result: &Simulated) -> Section {
     let of_share = |of: &Share| share(of.found_tokens, of.asked_tokens);
     Section::new("Over time")
         .plot(by_run(found, &|window| of_share(&window.share)))
-        .plot(by_run(mean, &|window| window.ttft.mean_ns() / 1e9))
-        .plot(by_run(p99, &|window| window.ttft.percentile_ns(99) as f64 / 1e9))
+        .plot(by_run(mean, &|window| window.ttft.mean_ns() / 1e9).log_where_apart())
+        .plot(by_run(p99, &|window| window.ttft.percentile_ns(99) as f64 / 1e9).log_where_apart())
 }
 
 fn of_run(result: &Simulated, run: &Run) -> Section {

@@ -1,18 +1,20 @@
-//! Addresses of publishers and metrics pages.
+//! Addresses of publishers.
 
-use hyper::Uri;
-
-use super::Args;
+use super::EngineArgs;
 use crate::cmd::UsageError;
 use crate::subscribe::Publisher;
 
 /// Port on which engines answer replays by default.
 const REPLAY_PORT: u16 = 5558;
 
-/// One publisher for each rank.
-pub(super) fn publishers(args: &Args) -> Result<Vec<Publisher>, UsageError> {
+/// One publisher for each rank, the first at `endpoint`, which `flag` names.
+pub(super) fn publishers(
+    args: &EngineArgs,
+    flag: &'static str,
+    endpoint: &str,
+) -> Result<Vec<Publisher>, UsageError> {
     let ranks = args.dp_ranks.unwrap_or(1);
-    let engine = Address::parse("--engine", &args.engine)?;
+    let engine = Address::parse(flag, endpoint)?;
     let replay = match args.replay.as_deref() {
         Some("none") => None,
         Some(given) => Some(Address::parse("--replay", given)?),
@@ -34,7 +36,9 @@ pub(super) fn publishers(args: &Args) -> Result<Vec<Publisher>, UsageError> {
     if let Some(both) = publishers.iter().map(|one| &one.endpoint).find(|endpoint| replays(endpoint)) {
         return Err(UsageError::new(
             format!("`{both}` would both publish and answer replays"),
-            "leave as many ports between `--engine` and `--replay` as there are ranks, as the engine does",
+            format!(
+                "leave as many ports between `{flag}` and `--replay` as there are ranks, as the engine does"
+            ),
         ));
     }
     Ok(publishers)
@@ -99,15 +103,4 @@ impl Address {
         })?;
         Ok(format!("tcp://{host}:{port}"))
     }
-}
-
-/// A metrics page.
-pub(super) fn metrics_url(text: &str) -> Result<Uri, String> {
-    if text.starts_with("https://") {
-        return Err("it asks for TLS, which this version does not speak as a client".to_owned());
-    }
-    let uri: Option<Uri> = text.parse().ok();
-    let uri =
-        uri.filter(|uri| uri.scheme_str() == Some("http") && uri.host().is_some_and(|host| !host.is_empty()));
-    uri.ok_or_else(|| "write it as `http://HOST:PORT/metrics`".to_owned())
 }
