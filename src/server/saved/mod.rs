@@ -149,12 +149,11 @@ fn restore(file: &File, router: &Router, now: Timestamp) -> Result<LoadedState, 
     let head = walk(source(), &mut restore)?;
     let Restore { expired, dropped, drained, .. } = restore;
     router.drains().restore(drained, now);
-    let swept = router.index().sweep(now);
     Ok(LoadedState {
         saved_at: Timestamp::from_us(head.saved_us),
         server_version: head.server_version,
         entries: router.index().entries(),
-        expired: expired + swept.expired_lru + swept.expired_lfu,
+        expired,
         dropped,
     })
 }

@@ -190,7 +190,7 @@ impl Visit for Restore<'_> {
 
     fn entries(&mut self, replica: &wire::SavedReplica, partition: &wire::SavedPartition, run: &wire::EntryRun) {
         let (heard, seen) = (self.time(replica.heard_us), self.time(run.seen_us));
-        if seen.age_ns(self.now) > self.policies.policy_of(&partition.tenant_id).ttl_ns.value {
+        if seen.age_ns(self.now) >= self.policies.policy_of(&partition.tenant_id).ttl_ns.value {
             self.expired += run.hashes.len() as u64;
             return;
         }
