@@ -45,13 +45,18 @@ impl<T> Arena<T> {
             return at;
         }
         if self.segments.last().is_none_or(|last| last.len() == SEGMENT) {
-            self.segments.push(Vec::with_capacity(SEGMENT));
+            self.segments.push(segment(self.segments.is_empty()));
         }
         let segment = self.segments.len() - 1;
         let slots = &mut self.segments[segment];
         slots.push(item);
         ((segment << SEGMENT_BITS) + slots.len() - 1) as u32
     }
+}
+
+/// An empty segment. The first one of a list grows as it fills: every tenant has arenas of its own, and most are small.
+fn segment<T>(is_first: bool) -> Vec<T> {
+    if is_first { Vec::new() } else { Vec::with_capacity(SEGMENT) }
 }
 
 impl<T> Arena<T> {
@@ -73,7 +78,7 @@ impl<T: Default> Arena<T> {
         match self.free.last_mut() {
             Some(last) if last.len() < SEGMENT => last.push(at),
             _ => {
-                let mut segment = Vec::with_capacity(SEGMENT);
+                let mut segment = segment(self.free.is_empty());
                 segment.push(at);
                 self.free.push(segment);
             }

@@ -126,10 +126,8 @@ impl Doorman {
 
     /// A connection with its place.
     pub(super) fn hold<S>(&self, stream: S, place: Place) -> Held<S> {
-        let preface = (self.port == Port::Grpc).then(|| Preface {
-            missing: PREFACE_BYTES,
-            until: Box::pin(tokio::time::sleep(self.head_wait)),
-        });
+        let preface = (self.port == Port::Grpc)
+            .then(|| Preface { missing: PREFACE_BYTES, until: Box::pin(tokio::time::sleep(self.head_wait)) });
         Held { stream, preface, _place: place }
     }
 

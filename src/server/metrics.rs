@@ -11,14 +11,16 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use prometheus::core::Collector;
 use prometheus::proto::MetricType;
-use prometheus::{HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder};
+use prometheus::{
+    HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
+};
 
 pub(super) use self::security::{AuthResult, Credentials, Denial, Endpoint, TlsFailure};
 
 use self::policies::PolicyGauges;
 use self::security::SecurityMetrics;
-use self::state::StateMetrics;
 pub(super) use self::sizes::Sizes;
+use self::state::StateMetrics;
 use super::connections::Port;
 use super::door::Arrival;
 use super::series::Series;
@@ -450,7 +452,9 @@ fn histogram(registry: &Registry, metric: Metric) -> HistogramVec {
 /// Processor time, memory, files and threads of the process, where the system tells.
 fn register_process(registry: &Registry) {
     #[cfg(target_os = "linux")]
-    if let Err(error) = registry.register(Box::new(prometheus::process_collector::ProcessCollector::for_self())) {
+    if let Err(error) =
+        registry.register(Box::new(prometheus::process_collector::ProcessCollector::for_self()))
+    {
         tracing::warn!(%error, "metrics of the process are left out");
     }
     #[cfg(not(target_os = "linux"))]

@@ -48,8 +48,8 @@ use tonic::codec::CompressionEncoding;
 use tonic_health::pb::health_server::HealthServer;
 
 pub use config_view::{CONFIG_VIEW_VERSION, ConfigView, SettingView};
-pub use saved::{Loaded, LoadedState, MAX_SET_ASIDE, StateFolder};
 pub use metrics::{METRICS, Metric, MetricInfo, MetricKind};
+pub use saved::{Loaded, LoadedState, MAX_SET_ASIDE, StateFolder};
 pub use tls::TlsFiles;
 
 use self::access::Access;
@@ -251,8 +251,7 @@ pub async fn start(
     let (stop_grpc, grpc_stopped) = oneshot::channel();
     let (stop_http, http_stopped) = oneshot::channel();
     let (stop_admin, admin_stopped) = oneshot::channel();
-    let doorman =
-        |port| Doorman::new(port, config.max_connections, config.head_wait, &core.metrics);
+    let doorman = |port| Doorman::new(port, config.max_connections, config.head_wait, &core.metrics);
     let services = grpc_services(&config, &core)?;
     let grpc = serve_grpc(services, grpc_listener, &guards, doorman(Port::Grpc), &core.metrics, async {
         let _ = grpc_stopped.await;

@@ -27,7 +27,10 @@ fn batch(count: usize) -> Vec<(String, i32)> {
 /// Ends it; gives the exit status and the log.
 async fn stopped(server: Process) -> (Option<i32>, Vec<Value>) {
     server.signal("TERM");
-    tokio::task::spawn_blocking(move || server.wait()).await.map(|(status, log)| (status.code(), log)).unwrap()
+    tokio::task::spawn_blocking(move || server.wait())
+        .await
+        .map(|(status, log)| (status.code(), log))
+        .unwrap()
 }
 
 fn errors(log: &[Value]) -> Vec<String> {
@@ -61,7 +64,9 @@ async fn a_stop_saves_and_the_next_start_goes_on_from_there() {
     let before = lookup(&client, "a", "hash-2").await;
     let state = |client: &super::InferenceCacheClient<super::Channel>| {
         let mut client = client.clone();
-        async move { client.get_cache_state(super::wire::GetCacheStateRequest::default()).await.unwrap().into_inner() }
+        async move {
+            client.get_cache_state(super::wire::GetCacheStateRequest::default()).await.unwrap().into_inner()
+        }
     };
     let told = state(&client).await;
     assert_eq!(metric(&server, SAVES).await, 0.0);
@@ -71,7 +76,10 @@ async fn a_stop_saves_and_the_next_start_goes_on_from_there() {
     let server = Process::start(&[&flags[..], &["--block-size=64"]].concat());
     let log = server.log();
     let loaded = log.iter().find(|line| line["message"] == "state loaded").unwrap();
-    assert_eq!((&loaded["entries"], &loaded["expired"], &loaded["dropped"]), (&5.into(), &0.into(), &0.into()));
+    assert_eq!(
+        (&loaded["entries"], &loaded["expired"], &loaded["dropped"]),
+        (&5.into(), &0.into(), &0.into())
+    );
     assert_eq!(metric(&server, "inferencecache_state_loaded_entries").await, 5.0);
     let client = connect(&server).await;
     let after = lookup(&client, "a", "hash-2").await;

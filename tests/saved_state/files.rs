@@ -135,11 +135,13 @@ fn limits_and_times_to_live_are_those_of_now() {
         (state(loaded), router.index().export())
     };
     let capped = settings();
-    let capped = RouterConfig { index: icache::index::IndexConfig { max_entries: 10, ..capped.index }, ..capped };
+    let capped =
+        RouterConfig { index: icache::index::IndexConfig { max_entries: 10, ..capped.index }, ..capped };
     let (loaded, export) = with(capped, at(40));
     assert_eq!((loaded.entries, export.entries.len()), (10, 10));
 
-    let ttl = |seconds: i64| TenantPolicy { ttl_ns: Some(seconds * 1_000_000_000), ..TenantPolicy::default() };
+    let ttl =
+        |seconds: i64| TenantPolicy { ttl_ns: Some(seconds * 1_000_000_000), ..TenantPolicy::default() };
     let shorter = RouterConfig { policies: policies(&[("t1", ttl(10))]), ..settings() };
     let (loaded, export) = with(shorter, at(40));
     let old = export.entries.iter().filter(|entry| {
@@ -202,7 +204,8 @@ fn a_file_cut_anywhere_is_refused_whole() {
     assert!(load_bytes(&whole).is_ok());
     for length in 0..whole.len() {
         let why = load_bytes(&whole[..length]).unwrap_err();
-        let expected = if length < 8 { "it is no saved state of icache" } else { "it ends early, after byte " };
+        let expected =
+            if length < 8 { "it is no saved state of icache" } else { "it ends early, after byte " };
         assert!(why.starts_with(expected), "{length}: {why}");
     }
     let longer = [&whole[..], b"x"].concat();
@@ -280,7 +283,9 @@ fn so_many_are_set_aside_and_the_newest_are_kept() {
     let mut kept: Vec<(String, String)> = fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read_to_string(path).unwrap()))
+        .map(|path| {
+            (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read_to_string(path).unwrap())
+        })
         .collect();
     kept.sort();
     let expected = (1..=MAX_SET_ASIDE)
@@ -306,7 +311,11 @@ fn credits_order_victims_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     save(folder.path(), 6);
     let policy = TenantPolicy { eviction: Some(Eviction::Lfu), ..TenantPolicy::default() };
-    let config = RouterConfig { policies: policies(&[("t0", policy)]), max_in_flight: Sourced::built_in(0), ..settings() };
+    let config = RouterConfig {
+        policies: policies(&[("t0", policy)]),
+        max_in_flight: Sourced::built_in(0),
+        ..settings()
+    };
     let (router, _) = loaded(folder.path(), config, at(7));
     let export = router.index().export();
     let hits: Vec<u32> = export

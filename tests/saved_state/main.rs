@@ -54,7 +54,11 @@ async fn report(client: &InferenceCacheClient<Channel>, update: wire::CacheState
     client.clone().report_cache_state(tokio_stream::iter([update])).await.unwrap();
 }
 
-async fn lookup(client: &InferenceCacheClient<Channel>, tenant: &str, hash: &str) -> wire::LookupRouteResponse {
+async fn lookup(
+    client: &InferenceCacheClient<Channel>,
+    tenant: &str,
+    hash: &str,
+) -> wire::LookupRouteResponse {
     let request = wire::LookupRouteRequest {
         model_id: "llama".to_owned(),
         tenant_id: tenant.to_owned(),

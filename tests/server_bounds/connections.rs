@@ -27,7 +27,8 @@ async fn closed(stream: &mut TcpStream) -> String {
 async fn a_port_has_so_many_connections_and_closes_one_more() {
     let server = Process::start(&["--max-connections=3"]);
     let metric = async |series: &str| {
-        value_of(&http_get(server.http_addr, "/metrics").await.1, series).unwrap_or_else(|| panic!("no {series}"))
+        value_of(&http_get(server.http_addr, "/metrics").await.1, series)
+            .unwrap_or_else(|| panic!("no {series}"))
     };
     const OPEN: &str = "inferencecache_connections{port=\"grpc\"}";
     const REFUSED: &str = "inferencecache_connections_refused_total{port=\"grpc\"}";
@@ -94,7 +95,8 @@ async fn a_thousand_streams_on_one_connection() {
         };
         sender.send(update).await.unwrap();
         let mut client = client.clone();
-        let call = tokio::spawn(async move { client.report_cache_state(ReceiverStream::new(receiver)).await });
+        let call =
+            tokio::spawn(async move { client.report_cache_state(ReceiverStream::new(receiver)).await });
         streams.push((sender, call));
     }
     let entries = async || {
@@ -102,7 +104,13 @@ async fn a_thousand_streams_on_one_connection() {
         value_of(&page, "inferencecache_index_replica_entries").unwrap()
     };
     until(entries, |entries| *entries == 1_000.0).await;
-    let calls: Vec<_> = streams.into_iter().map(|(sender, call)| { drop(sender); call }).collect();
+    let calls: Vec<_> = streams
+        .into_iter()
+        .map(|(sender, call)| {
+            drop(sender);
+            call
+        })
+        .collect();
     for call in calls {
         assert!(call.await.unwrap().unwrap().into_inner().accepted);
     }

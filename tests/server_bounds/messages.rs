@@ -49,7 +49,10 @@ async fn so_many_blocks_and_no_more_by_default() {
 async fn a_hash_of_65_bytes_and_an_id_of_513_are_dropped() {
     let world = serve(settings()).await;
     world.report(vec![update(vec![entry(vec![1; 64]), entry(vec![1; 65])])]).await;
-    let model = |bytes: usize| wire::CacheStateUpdate { model_id: "m".repeat(bytes), ..update(vec![entry(vec![2; 8])]) };
+    let model = |bytes: usize| wire::CacheStateUpdate {
+        model_id: "m".repeat(bytes),
+        ..update(vec![entry(vec![2; 8])])
+    };
     world.report(vec![model(512), model(513)]).await;
     assert_eq!(world.metric("inferencecache_index_replica_entries").await, Some(2.0));
     for cause in ["long_hash", "long_id"] {
@@ -73,7 +76,10 @@ async fn unknown_fields_are_passed_over() {
     let stream = tokio::net::TcpStream::connect(world.running.grpc_addr()).await.unwrap();
     let (mut client, connection) = h2::client::handshake(stream).await.unwrap();
     tokio::spawn(connection);
-    let uri = format!("http://{}/inferencecache.v1alpha1.InferenceCache/ReportCacheState", world.running.grpc_addr());
+    let uri = format!(
+        "http://{}/inferencecache.v1alpha1.InferenceCache/ReportCacheState",
+        world.running.grpc_addr()
+    );
     let request = tonic::codegen::http::Request::post(uri)
         .header("content-type", "application/grpc")
         .header("te", "trailers")

@@ -9,9 +9,7 @@ use super::write::tier_number;
 use crate::contract::wire::icache::v1alpha1 as wire;
 use crate::index::Index;
 use crate::lookup::{Drained, Router};
-use crate::model::{
-    HashList, PrefixEntry, ReplicaId, ReplicaStats, StateUpdate, Tier, Timestamp,
-};
+use crate::model::{HashList, PrefixEntry, ReplicaId, ReplicaStats, StateUpdate, Tier, Timestamp};
 use crate::policy::PolicySet;
 
 /// What entries and keys refer to.
@@ -24,7 +22,12 @@ pub(super) struct Names {
 /// Takes what a file holds, in its order.
 pub(super) trait Visit {
     fn replica(&mut self, replica: &wire::SavedReplica);
-    fn entries(&mut self, replica: &wire::SavedReplica, partition: &wire::SavedPartition, run: &wire::EntryRun);
+    fn entries(
+        &mut self,
+        replica: &wire::SavedReplica,
+        partition: &wire::SavedPartition,
+        run: &wire::EntryRun,
+    );
     fn keys(&mut self, partition: &wire::SavedPartition, run: &wire::KeyRun);
     fn drain(&mut self, drain: &wire::SavedDrain);
 }
@@ -100,7 +103,8 @@ fn take_entries(
         let count = run.hashes.len();
         let fits = |list: usize| list == 0 || list == count;
         let is_whole = run.tokens.len() == count && fits(run.tiers.len()) && fits(run.hits.len());
-        let is_one_scope = (&replica.tenant_id, &replica.model_id) == (&partition.tenant_id, &partition.model_id);
+        let is_one_scope =
+            (&replica.tenant_id, &replica.model_id) == (&partition.tenant_id, &partition.model_id);
         if !is_whole || !is_one_scope {
             return Err("entries and what belongs to them do not go together");
         }
@@ -188,7 +192,12 @@ impl Visit for Restore<'_> {
         self.apply(&update, heard);
     }
 
-    fn entries(&mut self, replica: &wire::SavedReplica, partition: &wire::SavedPartition, run: &wire::EntryRun) {
+    fn entries(
+        &mut self,
+        replica: &wire::SavedReplica,
+        partition: &wire::SavedPartition,
+        run: &wire::EntryRun,
+    ) {
         let (heard, seen) = (self.time(replica.heard_us), self.time(run.seen_us));
         if seen.age_ns(self.now) >= self.policies.policy_of(&partition.tenant_id).ttl_ns.value {
             self.expired += run.hashes.len() as u64;

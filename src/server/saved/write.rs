@@ -26,10 +26,8 @@ pub(super) fn write<W: Write>(
     saved_at: Timestamp,
 ) -> io::Result<W> {
     let mut sections = SectionWriter::begin(out)?;
-    let head = wire::SavedHead {
-        server_version: env!("CARGO_PKG_VERSION").to_owned(),
-        saved_us: saved_at.as_us(),
-    };
+    let head =
+        wire::SavedHead { server_version: env!("CARGO_PKG_VERSION").to_owned(), saved_us: saved_at.as_us() };
     sections.section(Kind::Head, &head)?;
     let (mut replicas, mut partitions) = (Vec::new(), Vec::new());
     let kept = state.replicas.iter().filter(|replica| replica.tenant.as_str() != PROBE_TENANT);
