@@ -49,6 +49,7 @@ use tonic_health::pb::health_server::HealthServer;
 
 pub use config_view::{CONFIG_VIEW_VERSION, ConfigView, SettingView};
 pub use metrics::{METRICS, Metric, MetricInfo, MetricKind};
+pub use probe::answer_probe;
 pub use saved::{Loaded, LoadedState, MAX_SET_ASIDE, StateFolder};
 pub use tls::TlsFiles;
 
