@@ -5,11 +5,12 @@ use std::path::PathBuf;
 
 use prost::Message as _;
 
-const PROTOS: [&str; 4] = [
+const PROTOS: [&str; 5] = [
     "inferencecache/v1alpha1/inferencecache.proto",
     "icache/v1alpha1/explain.proto",
     "icache/v1alpha1/observe.proto",
     "icache/v1alpha1/fast_lookup.proto",
+    "icache/v1alpha1/saved_state.proto",
 ];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -67,6 +67,8 @@ complete -c icache -n "__fish_icache_using_subcommand serve" -l insecure-disable
 false\t''"
 complete -c icache -n "__fish_icache_using_subcommand serve" -l policy -d 'File or folder of CachePolicies and CacheTenants (.yaml, .yml, .json); watched, and reloaded whole; repeatable' -r -F
 complete -c icache -n "__fish_icache_using_subcommand serve" -l namespace -d 'Namespace of objects that name none' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l state-dir -d 'Folder that the index is saved in when the server stops and every --state-interval, and loaded from when it starts; without it nothing is saved' -r -F
+complete -c icache -n "__fish_icache_using_subcommand serve" -l state-interval -d 'Time between two savings while the index changes: what is lost at most where the server is killed' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-entries -d 'Replica entries of the index; over it the oldest or least used go' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-memory -d 'Memory of the index; over it the oldest or least used go; without it there is no bound' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l sweep-interval -d 'Time between two sweeps of what has reached its time to live' -r
@@ -86,6 +88,7 @@ complete -c icache -n "__fish_icache_using_subcommand serve" -l max-id-bytes -d 
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-replicas -d 'Replicas of one tenant and model; what further ones report is dropped' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-replica-records -d 'Replicas of all tenants and models, those without entries included; what further ones report is dropped' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-streams -d 'Concurrent streams of one connection' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l max-connections -d 'Connections of one port at a time; a further one is closed at once' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l metrics-max-series -d 'Model and tenant names that label metrics; further ones are labelled `other`' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l log-format -d 'Form of the log [default: text on a terminal, else json]' -r -f -a "json\t'One JSON object a line'
 text\t'For people'"

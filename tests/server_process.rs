@@ -405,10 +405,15 @@ async fn the_metrics_page_is_well_formed() {
         let has_series = !late.contains(&info.name);
         assert_eq!(page.contains(&format!("# TYPE {} ", info.name)), has_series, "{}", info.name);
     }
+    for name in ["cpu_seconds_total", "max_fds", "open_fds", "start_time_seconds", "threads"] {
+        assert!(server_support::value_of(&page, &format!("process_{name}")).is_some(), "{name}");
+    }
+    let resident = server_support::value_of(&page, "process_resident_memory_bytes").unwrap();
+    assert!(resident >= f64::from(1 << 20), "{resident}");
     for line in page.lines().filter(|line| !line.starts_with('#')) {
         let (series, value) = line.rsplit_once(' ').unwrap();
         assert!(value.parse::<f64>().is_ok(), "{line}");
-        assert!(series.starts_with("inferencecache_"), "{line}");
+        assert!(series.starts_with("inferencecache_") || series.starts_with("process_"), "{line}");
         assert!(!series.contains('{') || series.ends_with('}'), "{line}");
     }
 }

@@ -9,6 +9,7 @@ mod policy;
 pub(super) mod ready;
 mod security;
 mod settings;
+mod state;
 pub(super) mod values;
 
 use std::net::SocketAddr;
@@ -24,8 +25,9 @@ use self::log::LogArgs;
 use self::policy::PolicyArgs;
 use self::security::SecurityArgs;
 use self::settings::Origins;
+use self::state::StateArgs;
 use self::values::{
-    address, capture, factor, index_size, message_size, ns, positive_ns, positive_span, span,
+    address, capture, count, factor, index_size, message_size, ns, positive_ns, positive_span, span,
 };
 use super::error::sentence;
 use super::input::share;
@@ -84,6 +86,8 @@ pub struct Args {
     security: SecurityArgs,
     #[command(flatten)]
     policy: PolicyArgs,
+    #[command(flatten)]
+    state: StateArgs,
 
     /// Replica entries of the index; over it the oldest or least used go
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..),
@@ -134,6 +138,9 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..),
         help_heading = "Limits")]
     max_streams: u32,
+    /// Connections of one port at a time; a further one is closed at once
+    #[arg(long, value_name = "N", default_value_t = 10_240, value_parser = count(1_048_576), help_heading = "Limits")]
+    max_connections: usize,
     /// Model and tenant names that label metrics; further ones are labelled `other`
     #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Limits")]
     metrics_max_series: usize,
@@ -153,6 +160,7 @@ Examples:
   icache serve --policy policies/ --admin-addr 127.0.0.1:8081
   icache serve --max-memory 512MiB --default-ttl 1h --replica-timeout 30s
   icache serve --grpc-addr 0.0.0.0:9090 --tls-cert tls.crt --tls-key tls.key --auth-file callers.toml
+  icache serve --state-dir /var/lib/icache --state-interval 30s
   icache serve --config icache.toml --print-config";
 
 /// Serves until a signal stops it.

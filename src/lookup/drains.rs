@@ -59,6 +59,24 @@ impl Drains {
         Ok(drained)
     }
 
+    /// Drains what was drained before a restart, each until its own time, which is a day from `now` at most. Those over
+    /// the bound are left out.
+    pub fn restore(&self, drained: Vec<Drained>, now: Timestamp) {
+        let _writing = self.writing.lock();
+        let mut list = self.all(now);
+        let last = Timestamp::from_ns(now.as_ns().saturating_add(DRAIN_NS));
+        for one in drained {
+            let one = Drained { until: one.until.min(last), ..one };
+            if now >= one.until || list.len() >= MAX_DRAINED {
+                continue;
+            }
+            if let Err(at) = place(&list, one.replica.as_str()) {
+                list.insert(at, one);
+            }
+        }
+        self.list.store(Arc::new(list));
+    }
+
     /// Lets `replica` have hints again; whether it was drained.
     pub fn undo(&self, replica: &str, now: Timestamp) -> bool {
         let _writing = self.writing.lock();
@@ -121,6 +139,20 @@ mod tests {
         assert_eq!(drains.among(&roster, at(23)), Some(vec![0, 1]));
         assert_eq!(drains.among(&roster, at(24)), Some(vec![1]));
         assert_eq!(Drains::default().among(&roster, at(0)), None);
+    }
+
+    #[test]
+    fn what_was_drained_before_is_so_until_its_own_time() {
+        let saved = |name: &str, until| Drained { replica: ReplicaId::from(name), since: at(0), until };
+        let drains = Drains::default();
+        drains.drain("b", at(1)).unwrap();
+        let before = vec![saved("b", at(5)), saved("a", at(20)), saved("c", at(1)), saved("d", at(999))];
+        drains.restore(before, at(1));
+        let held: Vec<_> = drains.all(at(1)).iter().map(|one| (one.replica.to_string(), one.until)).collect();
+        assert_eq!(held, [("a".to_owned(), at(20)), ("b".to_owned(), at(25)), ("d".to_owned(), at(25))]);
+        let many = (0..=MAX_DRAINED).map(|number| saved(&format!("r{number}"), at(9))).collect();
+        drains.restore(many, at(2));
+        assert_eq!(drains.all(at(2)).len(), MAX_DRAINED);
     }
 
     #[test]

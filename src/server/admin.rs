@@ -2,6 +2,7 @@
 //! tokens.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -11,8 +12,8 @@ use axum::http::{StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::serve::Listener;
 use serde::Serialize;
+use tokio::time::timeout;
 
 use super::access::Callers;
 use super::metrics::{AuthResult, Endpoint};
@@ -29,6 +30,9 @@ const DRAIN_VERSION: u32 = 1;
 
 /// Bytes of the body of a probe.
 pub(super) const MAX_PROBE_BYTES: usize = 16 << 10;
+
+/// Time from the head of a request to its answer, its body included.
+const REQUEST_WAIT: Duration = Duration::from_secs(30);
 
 /// What the port needs.
 #[derive(Clone)]
@@ -71,16 +75,8 @@ impl Admin {
     }
 }
 
-/// Serves until `stopped`.
-pub(super) async fn serve<L>(
-    listener: L,
-    admin: Admin,
-    stopped: impl Future<Output = ()> + Send + 'static,
-) -> std::io::Result<()>
-where
-    L: Listener,
-    L::Addr: std::fmt::Debug,
-{
+/// What the port answers.
+pub(super) fn routes(admin: Admin) -> Router {
     let guarded =
         |endpoint, routes: Router<Admin>| routes.layer(from_fn_with_state((admin.clone(), endpoint), admit));
     let policy = Router::new()
@@ -91,14 +87,13 @@ where
         .route("/drain/{*replica}", get(show_drain).post(drain_replica).delete(undo_drain));
     let probing =
         Router::new().route("/probe", post(probe::probe)).layer(DefaultBodyLimit::max(MAX_PROBE_BYTES));
-    let routes = Router::new()
+    Router::new()
         .merge(guarded(Endpoint::Policy, policy))
         .merge(guarded(Endpoint::Snapshot, Router::new().route("/snapshot", get(show_snapshot))))
         .merge(guarded(Endpoint::Config, Router::new().route("/config", get(show_config))))
         .merge(guarded(Endpoint::Drain, drain))
         .merge(guarded(Endpoint::Probe, probing))
-        .with_state(admin);
-    axum::serve(listener, routes).with_graceful_shutdown(stopped).await
+        .with_state(admin)
 }
 
 /// Lets a request through that may come in, and counts how it was judged.
@@ -107,7 +102,13 @@ async fn admit(State((admin, endpoint)): State<(Admin, Endpoint)>, request: Requ
     let judged = admin.judge(authorization);
     let (result, response) = match judged {
         AuthResult::Ok | AuthResult::Error => {
-            let response = next.run(request).await;
+            let response = match timeout(REQUEST_WAIT, next.run(request)).await {
+                Ok(response) => response,
+                Err(_) => {
+                    let what = "the request took too long to come, or to be answered\n";
+                    (StatusCode::REQUEST_TIMEOUT, what).into_response()
+                }
+            };
             let result = if response.status().is_server_error() { AuthResult::Error } else { AuthResult::Ok };
             (result, response)
         }

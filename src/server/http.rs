@@ -7,24 +7,18 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use axum::routing::get;
-use tokio::net::TcpListener;
 
 use super::metrics::Sizes;
 use super::{Core, Phase};
 use crate::model::Timestamp;
 
-/// Serves until `stopped`.
-pub(super) async fn serve(
-    listener: TcpListener,
-    core: Arc<Core>,
-    stopped: impl Future<Output = ()> + Send + 'static,
-) -> std::io::Result<()> {
-    let routes = Router::new()
+/// What the port answers.
+pub(super) fn routes(core: Arc<Core>) -> Router {
+    Router::new()
         .route("/healthz", get(async || "ok\n"))
         .route("/readyz", get(readyz))
         .route("/metrics", get(metrics))
-        .with_state(core);
-    axum::serve(listener, routes).with_graceful_shutdown(stopped).await
+        .with_state(core)
 }
 
 async fn readyz(State(core): State<Arc<Core>>) -> (StatusCode, &'static str) {

@@ -3,6 +3,7 @@
 mod policies;
 mod security;
 mod sizes;
+mod state;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,13 +11,17 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use prometheus::core::Collector;
 use prometheus::proto::MetricType;
-use prometheus::{HistogramOpts, HistogramVec, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder};
+use prometheus::{
+    HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
+};
 
 pub(super) use self::security::{AuthResult, Credentials, Denial, Endpoint, TlsFailure};
 
 use self::policies::PolicyGauges;
 use self::security::SecurityMetrics;
 pub(super) use self::sizes::Sizes;
+use self::state::StateMetrics;
+use super::connections::Port;
 use super::door::Arrival;
 use super::series::Series;
 use crate::decision::{Cause, Decision, GateId, Reason};
@@ -130,6 +135,20 @@ metrics! {
         "requests for /config, by how the access was judged";
     DrainAuth "drain_auth_total" Counter ["result"],
         "requests for /drain, by how the access was judged";
+    StateSaveDuration "state_save_duration_seconds" Histogram [],
+        "time that saving the state took, from reading it to having it on the disk";
+    StateSaveSuccess "state_save_success" Gauge [],
+        "1 where the state was saved the last time that it was to be, 0 where that failed";
+    StateSaveTimestamp "state_save_timestamp_seconds" Gauge [],
+        "when the state that is saved was read, in seconds since 1970; 0 where there is none";
+    StateSaveFailures "state_save_failures_total" Counter [],
+        "times that the state could not be saved";
+    StateLoadedEntries "state_loaded_entries" Gauge [],
+        "replica entries that the index held after the state was loaded at the start";
+    Connections "connections" Gauge ["port"],
+        "connections that are open";
+    ConnectionsRefused "connections_refused_total" Counter ["port"],
+        "connections closed at once because --max-connections were open on that port";
 }
 
 impl Metric {
@@ -173,6 +192,9 @@ pub(super) struct Metrics {
     observer_missed: IntCounterVec,
     policies: PolicyGauges,
     security: SecurityMetrics,
+    state: StateMetrics,
+    connections: IntGaugeVec,
+    connections_refused: IntCounterVec,
     message_too_large: IntCounterVec,
     drained_replicas: IntGaugeVec,
     /// Held while the gauges are set and read, so that two readers do not mix.
@@ -211,11 +233,15 @@ impl Metrics {
             observer_missed: counter(&registry, Metric::ObserverMissed),
             policies: PolicyGauges::new(&registry),
             security: SecurityMetrics::new(&registry),
+            state: StateMetrics::new(&registry),
+            connections: gauge(&registry, Metric::Connections),
+            connections_refused: counter(&registry, Metric::ConnectionsRefused),
             message_too_large: counter(&registry, Metric::MessageTooLarge),
             drained_replicas: gauge(&registry, Metric::DrainedReplicas),
             reading: Mutex::new(()),
             registry,
         };
+        register_process(&metrics.registry);
         gauge(&metrics.registry, Metric::ServerUp).with_label_values::<&str>(&[]).set(1);
         gauge(&metrics.registry, Metric::BuildInfo)
             .with_label_values(&[
@@ -237,6 +263,10 @@ impl Metrics {
         }
         self.message_too_large.with_label_values::<&str>(&[]);
         self.drained_replicas.with_label_values::<&str>(&[]);
+        for port in Port::ALL {
+            self.connections.with_label_values(&[port.label()]);
+            self.connections_refused.with_label_values(&[port.label()]);
+        }
         for cause in DropCause::ALL {
             self.ingest_dropped.with_label_values(&[cause.label()]);
         }
@@ -315,6 +345,16 @@ impl Metrics {
     /// A message was over its limit.
     pub(super) fn observe_large_message(&self) {
         self.message_too_large.with_label_values::<&str>(&[]).inc();
+    }
+
+    /// Open connections of a port, to count up and down.
+    pub(super) fn connections(&self, port: Port) -> IntGauge {
+        self.connections.with_label_values(&[port.label()])
+    }
+
+    /// A connection was closed at once because there were too many.
+    pub(super) fn observe_refused_connection(&self, port: Port) {
+        self.connections_refused.with_label_values(&[port.label()]).inc();
     }
 
     /// This many replicas are drained.
@@ -407,6 +447,18 @@ fn histogram(registry: &Registry, metric: Metric) -> HistogramVec {
     let info = metric.info();
     let options = HistogramOpts::new(info.name, info.help).buckets(LATENCY_BUCKETS.to_vec());
     built(registry, HistogramVec::new(options, info.labels))
+}
+
+/// Processor time, memory, files and threads of the process, where the system tells.
+fn register_process(registry: &Registry) {
+    #[cfg(target_os = "linux")]
+    if let Err(error) =
+        registry.register(Box::new(prometheus::process_collector::ProcessCollector::for_self()))
+    {
+        tracing::warn!(%error, "metrics of the process are left out");
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = registry;
 }
 
 /// Registers what the table describes; a fault of the table shows in every test that starts a server.

@@ -6,6 +6,7 @@ mod access;
 mod admin;
 mod aside;
 mod config_view;
+mod connections;
 mod door;
 mod drops;
 mod explain;
@@ -23,6 +24,7 @@ mod order;
 mod policies;
 mod probe;
 mod queue;
+mod saved;
 mod series;
 mod snapshot;
 mod sweeper;
@@ -43,15 +45,17 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::codec::CompressionEncoding;
-use tonic::transport::server::TcpIncoming;
 use tonic_health::pb::health_server::HealthServer;
 
 pub use config_view::{CONFIG_VIEW_VERSION, ConfigView, SettingView};
 pub use metrics::{METRICS, Metric, MetricInfo, MetricKind};
+pub use probe::answer_probe;
+pub use saved::{Loaded, LoadedState, MAX_SET_ASIDE, StateFolder};
 pub use tls::TlsFiles;
 
 use self::access::Access;
 use self::admin::Admin;
+use self::connections::{Doorman, PING_EVERY, PING_WAIT, Port};
 use self::door::Door;
 use self::feeds::Feeds;
 use self::guards::Guards;
@@ -59,13 +63,14 @@ use self::ingest::Ingest;
 use self::metrics::Metrics;
 use self::order::Order;
 use self::policies::Policies;
-use self::tls::{Port, SecuredListener};
+use self::saved::Saver;
 use crate::contract::wire::DESCRIPTORS;
 use crate::contract::wire::icache::v1alpha1::explain_server::ExplainServer;
 use crate::contract::wire::icache::v1alpha1::fast_lookup_server::FastLookupServer;
 use crate::contract::wire::icache::v1alpha1::observe_server::ObserveServer;
 use crate::contract::wire::inferencecache::v1alpha1::inference_cache_server::InferenceCacheServer;
 use crate::lookup::Router;
+use crate::model::Timestamp;
 use crate::policy::{LoadedFiles, PolicyWatch, watch_policies};
 
 /// Settings of the server itself; those of index and ranking are in the router.
@@ -89,6 +94,12 @@ pub struct ServerConfig {
     pub max_message_bytes: usize,
     /// Concurrent streams of one connection.
     pub max_streams: u32,
+    /// Connections of one port at a time; a further one is closed at once.
+    pub max_connections: usize,
+    /// Time that a connection has to begin, and the head of an HTTP request to come.
+    pub head_wait: Duration,
+    /// Where the state is saved, and the time between two savings; without it none is.
+    pub state: Option<(StateFolder, Duration)>,
     /// Model and tenant names that label metrics; further ones are labelled `other`.
     pub metrics_max_series: usize,
     /// Time that the message of a lookup may take to come; after it the call is not in flight until it comes.
@@ -111,6 +122,9 @@ impl Default for ServerConfig {
             effective: ConfigView::default(),
             max_message_bytes: 16 << 20,
             max_streams: 1_024,
+            max_connections: 10_240,
+            head_wait: Duration::from_secs(30),
+            state: None,
             metrics_max_series: 1_000,
             message_wait: Duration::from_secs(1),
             sweep_interval: Duration::from_secs(60),
@@ -189,6 +203,7 @@ pub struct Running {
     http: JoinHandle<std::io::Result<()>>,
     admin: JoinHandle<std::io::Result<()>>,
     sweeper: JoinHandle<()>,
+    saver: Option<(Arc<Saver>, JoinHandle<()>)>,
     _policy_watch: Option<PolicyWatch>,
 }
 
@@ -200,6 +215,10 @@ pub async fn start(
     files: Option<LoadedFiles>,
 ) -> Result<Running, StartError> {
     let guards = Guards::open(&config)?;
+    let metrics = Arc::new(Metrics::new(config.metrics_max_series));
+    if let Some((folder, _)) = &config.state {
+        load(folder, &router, &metrics).await;
+    }
     let grpc_listener = bind("--grpc-addr", config.grpc_addr).await?;
     let http_listener = bind("--http-addr", config.http_addr).await?;
     let admin_listener = bind("--admin-addr", config.admin_addr).await?;
@@ -208,7 +227,6 @@ pub async fn start(
     let admin_addr = admin_listener.local_addr().unwrap_or(config.admin_addr);
 
     let (phase, phase_seen) = watch::channel(Phase::Serving);
-    let metrics = Arc::new(Metrics::new(config.metrics_max_series));
     // State that was loaded before the start counts as known.
     metrics.admit_models(router.index().gauges().keys_by_model.keys());
     let order = Arc::new(Order::new());
@@ -234,22 +252,29 @@ pub async fn start(
     let (stop_grpc, grpc_stopped) = oneshot::channel();
     let (stop_http, http_stopped) = oneshot::channel();
     let (stop_admin, admin_stopped) = oneshot::channel();
+    let doorman = |port| Doorman::new(port, config.max_connections, config.head_wait, &core.metrics);
     let services = grpc_services(&config, &core)?;
-    let grpc = serve_grpc(services, grpc_listener, &guards, &core.metrics, async {
+    let grpc = serve_grpc(services, grpc_listener, &guards, doorman(Port::Grpc), &core.metrics, async {
         let _ = grpc_stopped.await;
     });
-    let http = tokio::spawn(http::serve(http_listener, Arc::clone(&core), async {
+    let http_doorman = doorman(Port::Http);
+    let incoming = http_doorman.clone().incoming(http_listener);
+    let http = tokio::spawn(http_doorman.serve(incoming, http::routes(Arc::clone(&core)), async {
         let _ = http_stopped.await;
     }));
-    let admin = Admin::new(
+    let admin = admin::routes(Admin::new(
         Arc::clone(&core),
         policies,
         guards.admin.clone(),
         guards.callers.clone(),
-        config.effective,
-    );
-    let admin = serve_admin(admin, admin_listener, admin_addr, &guards, &core.metrics, async {
+        config.effective.clone(),
+    ));
+    let admin = serve_admin(admin, admin_listener, &guards, doorman(Port::Admin), &core.metrics, async {
         let _ = admin_stopped.await;
+    });
+    let saver = config.state.map(|(folder, every)| {
+        let saver = Arc::new(Saver::new(Arc::clone(&core), folder, every));
+        (Arc::clone(&saver), tokio::spawn(saver.run()))
     });
     let sweeper = tokio::spawn(sweeper::run(core, config.sweep_interval));
     Ok(Running {
@@ -265,8 +290,32 @@ pub async fn start(
         http,
         admin,
         sweeper,
+        saver,
         _policy_watch: policy_watch,
     })
+}
+
+/// Loads what an earlier server saved, and says what became of it.
+async fn load(folder: &StateFolder, router: &Arc<Router>, metrics: &Metrics) {
+    let (at, into) = (folder.clone(), Arc::clone(router));
+    let loading = tokio::task::spawn_blocking(move || at.load(&into, Timestamp::now()));
+    let folder = folder.path().display();
+    match loading.await {
+        Ok(Loaded::Nothing) => tracing::info!(%folder, "no state was saved here"),
+        Ok(Loaded::State(LoadedState { saved_at, server_version, entries, expired, dropped })) => {
+            metrics.observe_loaded(entries, saved_at);
+            let age_s = saved_at.age_ns(Timestamp::now()) / 1_000_000_000;
+            tracing::info!(%folder, server_version, age_s, entries, expired, dropped, "state loaded");
+        }
+        Ok(Loaded::Refused { why, kept: Ok(kept) }) => {
+            let kept = kept.display();
+            tracing::error!(%folder, %kept, "the saved state is not used: {why}; it was set aside");
+        }
+        Ok(Loaded::Refused { why, kept: Err(error) }) => {
+            tracing::error!(%folder, "the saved state is not used: {why}; it cannot be set aside: {error}");
+        }
+        Err(error) => tracing::error!(%folder, %error, "loading the saved state failed; going on without"),
+    }
 }
 
 /// Serves gRPC, over TLS where there are certificates.
@@ -274,17 +323,18 @@ fn serve_grpc(
     services: tonic::transport::server::Router,
     listener: TcpListener,
     guards: &Guards,
+    doorman: Doorman,
     metrics: &Arc<Metrics>,
     stopped: impl Future<Output = ()> + Send + 'static,
 ) -> JoinHandle<Result<(), tonic::transport::Error>> {
     metrics.observe_tls(guards.tls.is_some());
     match &guards.tls {
         None => {
-            let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+            let incoming = ReceiverStream::new(doorman.incoming(listener));
             tokio::spawn(services.serve_with_incoming_shutdown(incoming, stopped))
         }
         Some(tls) => {
-            let secured = tls::accept(listener, Arc::clone(tls), Port::Grpc, Arc::clone(metrics));
+            let secured = tls::accept(listener, Arc::clone(tls), doorman, Arc::clone(metrics));
             tokio::spawn(services.serve_with_incoming_shutdown(ReceiverStream::new(secured), stopped))
         }
     }
@@ -292,18 +342,21 @@ fn serve_grpc(
 
 /// Serves the admin port, over TLS where there are certificates.
 fn serve_admin(
-    admin: Admin,
+    routes: axum::Router,
     listener: TcpListener,
-    addr: SocketAddr,
     guards: &Guards,
+    doorman: Doorman,
     metrics: &Arc<Metrics>,
     stopped: impl Future<Output = ()> + Send + 'static,
 ) -> JoinHandle<std::io::Result<()>> {
     match &guards.tls {
-        None => tokio::spawn(admin::serve(listener, admin, stopped)),
+        None => {
+            let incoming = doorman.clone().incoming(listener);
+            tokio::spawn(doorman.serve(incoming, routes, stopped))
+        }
         Some(tls) => {
-            let secured = tls::accept(listener, Arc::clone(tls), Port::Admin, Arc::clone(metrics));
-            tokio::spawn(admin::serve(SecuredListener::new(secured, addr), admin, stopped))
+            let secured = tls::accept(listener, Arc::clone(tls), doorman.clone(), Arc::clone(metrics));
+            tokio::spawn(doorman.serve(secured, routes, stopped))
         }
     }
 }
@@ -356,6 +409,8 @@ fn grpc_services(
     };
     Ok(tonic::transport::Server::builder()
         .max_concurrent_streams(config.max_streams)
+        .http2_keepalive_interval(Some(PING_EVERY))
+        .http2_keepalive_timeout(Some(PING_WAIT))
         .add_service(Door::new(cache, core, config.message_wait))
         .add_service(Door::new(explain, core, config.message_wait))
         .add_service(Door::new(observe, core, config.message_wait))
@@ -404,6 +459,10 @@ impl Running {
         let _ = self.stop_http.send(());
         let _ = timeout(HTTP_GRACE, self.http).await;
         self.sweeper.abort();
+        if let Some((saver, task)) = self.saver {
+            task.abort();
+            saver.save().await;
+        }
         all_finished
     }
 }

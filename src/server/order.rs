@@ -183,12 +183,9 @@ impl Order {
             line.is_beginning = true;
             self.is_observed.store(true, Ordering::SeqCst);
         }
-        for gate in &self.gates {
-            // Whoever went in before is out once this is got.
-            drop(gate.0.write());
-        }
+        self.wait_for_those_beside();
         let observer = Arc::new(Observer::new(lookups));
-        let mut reading = Reading { order: self, observer: &observer, credit, is_kept: false };
+        let mut reading = Reading { order: self, observer: Some(&observer), credit, is_kept: false };
         let cut = {
             let mut line = self.line.lock();
             line.reading = Some(Owed::default());
@@ -203,10 +200,44 @@ impl Order {
         if is_sound { Ok((observer, cut, state)) } else { Err(Refused::TooBusy) }
     }
 
+    /// Reads a state that nothing changes meanwhile, and observes nothing. `credit` gives a lookup the credits that it is
+    /// owed. Where too many lookups come meanwhile, credits are given while the state is read, which may then lack what
+    /// they moved. Blocks until all of it is done.
+    pub(super) fn read_still<T>(
+        &self,
+        read: impl FnOnce() -> T,
+        credit: impl Fn(&LookupRouteRequest, Timestamp),
+    ) -> T {
+        let _beginning = self.beginning.lock();
+        {
+            let mut line = self.line.lock();
+            line.is_beginning = true;
+            self.is_observed.store(true, Ordering::SeqCst);
+        }
+        self.wait_for_those_beside();
+        let mut reading = Reading { order: self, observer: None, credit, is_kept: true };
+        self.line.lock().reading = Some(Owed::default());
+        let state = read();
+        reading.end();
+        state
+    }
+
+    /// Whoever went in before is out once this returns.
+    fn wait_for_those_beside(&self) {
+        for gate in &self.gates {
+            drop(gate.0.write());
+        }
+    }
+
     /// Observes no longer.
     pub(super) fn leave(&self, observer: &Arc<Observer>) {
         let mut line = self.line.lock();
         line.observers.retain(|other| !Arc::ptr_eq(other, observer));
+        self.rest(&line);
+    }
+
+    /// Lets turns be beside each other again where nobody observes.
+    fn rest(&self, line: &Line) {
         if line.observers.is_empty() && !line.is_beginning {
             self.is_observed.store(false, Ordering::SeqCst);
         }
@@ -216,7 +247,8 @@ impl Order {
 /// A state that is being read. Changes go on when it ends, also by a panic, with which the observer goes.
 struct Reading<'a, F: Fn(&LookupRouteRequest, Timestamp)> {
     order: &'a Order,
-    observer: &'a Arc<Observer>,
+    /// Whom it is for, where it is for an observer.
+    observer: Option<&'a Arc<Observer>>,
     credit: F,
     is_kept: bool,
 }
@@ -250,11 +282,12 @@ impl<F: Fn(&LookupRouteRequest, Timestamp)> Drop for Reading<'_, F> {
         let mut line = self.order.line.lock();
         line.reading = None;
         line.is_beginning = false;
+        if let Some(observer) = self.observer.filter(|_| !self.is_kept) {
+            line.observers.retain(|other| !Arc::ptr_eq(other, observer));
+        }
+        self.order.rest(&line);
         drop(line);
         self.order.read.notify_all();
-        if !self.is_kept {
-            self.order.leave(self.observer);
-        }
     }
 }
 

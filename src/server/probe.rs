@@ -64,22 +64,31 @@ pub(super) async fn probe(State(admin): State<Admin>, body: Result<Bytes, BytesR
         Ok(body) => body,
         Err((status, what)) => return (status, format!("{what}\n")).into_response(),
     };
-    let asked: Asked = match serde_json::from_slice(&body) {
+    let asked = match asked(&body) {
         Ok(asked) => asked,
-        Err(error) => return bad(&format!("the body is no probe: {error}")),
+        Err(what) => return bad(&what),
     };
-    for (name, value) in
-        [("backend", &asked.backend), ("model", &asked.model), ("hashScheme", &asked.hash_scheme)]
-    {
-        if value.is_empty() {
-            return bad(&format!("the body is no probe: `{name}` is empty"));
-        }
-    }
     let limits = *admin.limits();
     match aside(move || round_trip(asked, limits)).await {
         Some(probed) => json(&probed),
         None => fault(),
     }
+}
+
+/// What `POST /probe` answers to a body, as JSON, or what is wrong with the body.
+pub fn answer_probe(body: &[u8], limits: Limits) -> Result<String, String> {
+    let probed = round_trip(asked(body)?, limits);
+    serde_json::to_string(&probed).map_err(|error| error.to_string())
+}
+
+fn asked(body: &[u8]) -> Result<Asked, String> {
+    let asked: Asked =
+        serde_json::from_slice(body).map_err(|error| format!("the body is no probe: {error}"))?;
+    let needed = [("backend", &asked.backend), ("model", &asked.model), ("hashScheme", &asked.hash_scheme)];
+    if let Some((name, _)) = needed.into_iter().find(|(_, value)| value.is_empty()) {
+        return Err(format!("the body is no probe: `{name}` is empty"));
+    }
+    Ok(asked)
 }
 
 fn bad(what: &str) -> Response {

@@ -3,7 +3,6 @@
 //! A connection keeps the certificate that it was made with; the next one gets the one in force. TLS 1.2 is the least.
 
 use std::io;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -23,6 +22,7 @@ use tonic::transport::server::Connected;
 use x509_parser::extensions::GeneralName;
 use x509_parser::parse_x509_certificate;
 
+use super::connections::{Doorman, Held, Port};
 use super::metrics::{Metrics, TlsFailure};
 use super::watched::{FileFault, FileText, Watched};
 
@@ -49,8 +49,6 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 const LINGER: Duration = Duration::from_secs(1);
 /// Handshakes that run at the same time; further connections wait to be accepted.
 const HANDSHAKES: usize = 1_024;
-/// Pause after the system refused a connection, which mostly means that no more files can be opened.
-const BREATHER: Duration = Duration::from_millis(100);
 /// Names of one certificate that count.
 const MAX_NAMES: usize = 100;
 
@@ -120,13 +118,6 @@ fn certificates(file: &FileText) -> Result<Vec<CertificateDer<'static>>, FileFau
 fn ends(leaf: &CertificateDer<'_>, file: &FileText) -> Result<i64, FileFault> {
     let (_, leaf) = parse_x509_certificate(leaf).map_err(|_| file.fault("its certificate cannot be read"))?;
     Ok(leaf.validity().not_after.timestamp())
-}
-
-/// Which port a connection is for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Port {
-    Grpc,
-    Admin,
 }
 
 /// A connection with its handshake done.
@@ -217,32 +208,28 @@ impl AsyncWrite for Secured {
 pub(super) fn accept(
     listener: TcpListener,
     tls: Arc<Watched<Tls>>,
-    port: Port,
+    doorman: Doorman,
     metrics: Arc<Metrics>,
-) -> mpsc::Receiver<io::Result<Secured>> {
+) -> mpsc::Receiver<io::Result<Held<Secured>>> {
     let (done, secured) = mpsc::channel(1);
     tokio::spawn(async move {
         let handshakes = Arc::new(Semaphore::new(HANDSHAKES));
         loop {
             let Ok(permit) = Arc::clone(&handshakes).acquire_owned().await else { return };
-            let accepted = tokio::select! {
-                accepted = listener.accept() => accepted,
+            let (stream, from, place) = tokio::select! {
+                accepted = doorman.accept(&listener) => accepted,
                 () = done.closed() => return,
             };
-            let Ok((stream, from)) = accepted else {
-                tokio::time::sleep(BREATHER).await;
-                continue;
-            };
-            let config = match port {
+            let config = match doorman.port {
                 Port::Grpc => Arc::clone(&tls.current().grpc),
-                Port::Admin => Arc::clone(&tls.current().http),
+                Port::Http | Port::Admin => Arc::clone(&tls.current().http),
             };
-            let (done, metrics) = (done.clone(), Arc::clone(&metrics));
+            let (done, metrics, doorman) = (done.clone(), Arc::clone(&metrics), doorman.clone());
             tokio::spawn(async move {
                 let _permit = permit;
                 match handshake(stream, config).await {
                     // An error means that the port has closed meanwhile.
-                    Ok(secured) => drop(done.send(Ok(secured)).await),
+                    Ok(secured) => drop(done.send(Ok(doorman.hold(secured, place))).await),
                     Err((failure, why)) => {
                         metrics.observe_tls_failure(failure);
                         tracing::debug!(%from, cause = failure.label(), "a connection was refused: {why}");
@@ -255,8 +242,6 @@ pub(super) fn accept(
 }
 
 async fn handshake(stream: TcpStream, config: Arc<ServerConfig>) -> Result<Secured, (TlsFailure, String)> {
-    // A connection works without it, and slower.
-    let _ = stream.set_nodelay(true);
     let accepted = TlsAcceptor::from(config).accept(stream).into_fallible();
     match tokio::time::timeout(HANDSHAKE, accepted).await {
         Err(_) => Err((TlsFailure::Timeout, "the handshake took too long".to_owned())),
@@ -292,37 +277,5 @@ fn failure(error: &io::Error) -> TlsFailure {
         Some(rustls::Error::InvalidCertificate(_)) => TlsFailure::BadCertificate,
         Some(rustls::Error::AlertReceived(_)) => TlsFailure::ClientRefused,
         _ => TlsFailure::Other,
-    }
-}
-
-/// The admin port over TLS.
-pub(super) struct SecuredListener {
-    secured: mpsc::Receiver<io::Result<Secured>>,
-    addr: SocketAddr,
-}
-
-impl SecuredListener {
-    pub(super) fn new(secured: mpsc::Receiver<io::Result<Secured>>, addr: SocketAddr) -> Self {
-        Self { secured, addr }
-    }
-}
-
-impl axum::serve::Listener for SecuredListener {
-    type Io = Secured;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Secured, SocketAddr) {
-        loop {
-            match self.secured.recv().await {
-                Some(Ok(secured)) => return (secured, self.addr),
-                Some(Err(_)) => {}
-                // Nobody accepts any more: the port closes.
-                None => std::future::pending::<()>().await,
-            }
-        }
-    }
-
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        Ok(self.addr)
     }
 }

@@ -47,6 +47,8 @@ pub(super) fn server_config(args: &Args) -> ServerConfig {
         admin_addr: args.admin_addr,
         max_message_bytes: usize::try_from(args.max_message_size).unwrap_or(usize::MAX),
         max_streams: args.max_streams,
+        max_connections: args.max_connections,
+        state: args.state.folder(),
         metrics_max_series: args.metrics_max_series,
         sweep_interval: args.sweep_interval,
         drain_timeout: args.drain_timeout,

@@ -1,0 +1,108 @@
+//! When state is saved: every interval while it changes, and once more at the end.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::StateFolder;
+use crate::contract::decode_request;
+use crate::lookup::{Call, Drained};
+use crate::model::Timestamp;
+use crate::server::Core;
+
+/// Time between two reports of the same trouble.
+const REPORT_EVERY: Duration = Duration::from_secs(60);
+
+/// Saves the state of one server.
+pub(in crate::server) struct Saver {
+    core: Arc<Core>,
+    folder: StateFolder,
+    every: Duration,
+    last: Mutex<Last>,
+}
+
+/// What is known of the last time.
+struct Last {
+    /// Work of the index, and the drained replicas, that the file has.
+    saved: (u64, Vec<Drained>),
+    failures: u64,
+    reported: Option<(String, Instant)>,
+}
+
+impl Saver {
+    /// The state of now counts as saved.
+    pub(in crate::server) fn new(core: Arc<Core>, folder: StateFolder, every: Duration) -> Self {
+        let saved = (core.router.index().work(), core.router.drains().all(Timestamp::now()));
+        Self { core, folder, every, last: Mutex::new(Last { saved, failures: 0, reported: None }) }
+    }
+
+    /// Saves every interval until the server drains.
+    pub(in crate::server) async fn run(self: Arc<Self>) {
+        let mut ticks = interval(self.every);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        ticks.tick().await;
+        loop {
+            tokio::select! {
+                _ = ticks.tick() => {}
+                () = super::super::draining(self.core.phase.clone()) => return,
+            }
+            self.save().await;
+        }
+    }
+
+    /// Saves what has changed since the last time, on a thread that may block.
+    pub(in crate::server) async fn save(self: &Arc<Self>) {
+        let this = Arc::clone(self);
+        if let Err(error) = tokio::task::spawn_blocking(move || this.save_now()).await {
+            tracing::error!(%error, "saving the state failed; the next time tries again");
+        }
+    }
+
+    fn save_now(&self) {
+        let mut last = self.last.lock();
+        let router = &self.core.router;
+        let drained = router.drains().all(Timestamp::now());
+        if last.failures == 0 && last.saved == (router.index().work(), drained.clone()) {
+            return;
+        }
+        let begun = Instant::now();
+        let credit = |request: &_, now| {
+            router.route(&decode_request(request), Call::at(now));
+        };
+        let read = || (router.index().work(), Timestamp::now(), router.index().export());
+        let (work, saved_at, state) = self.core.order.read_still(read, credit);
+        let written = self.folder.save(&state, &drained, saved_at);
+        let entries = state.entries.len();
+        drop(state);
+        self.core.metrics.observe_save(begun.elapsed(), written.is_ok(), saved_at);
+        match written {
+            Ok(()) => {
+                let failures = std::mem::take(&mut last.failures);
+                last.saved = (work, drained);
+                if last.reported.take().is_some() {
+                    tracing::info!(failures, entries, "the state is saved again");
+                }
+                tracing::debug!(entries, "state saved");
+            }
+            Err(error) => {
+                last.failures += 1;
+                last.report(&error.to_string(), &self.folder);
+            }
+        }
+    }
+}
+
+impl Last {
+    /// Says what is wrong, once a minute while it stays the same.
+    fn report(&mut self, why: &str, folder: &StateFolder) {
+        let is_told =
+            self.reported.as_ref().is_some_and(|(told, at)| told == why && at.elapsed() < REPORT_EVERY);
+        if !is_told {
+            let (folder, failures) = (folder.path().display(), self.failures);
+            tracing::error!(%folder, failures, "the state cannot be saved: {why}; what was saved before is kept");
+            self.reported = Some((why.to_owned(), Instant::now()));
+        }
+    }
+}
