@@ -10,8 +10,8 @@ use clap_mangen::Man;
 use crate::cmd::{Exit, definition, settings};
 use crate::policy::crd::definitions;
 use crate::render::{
-    exit_status_page, gates_page, json_output_page, lint_rules_page, metrics_table, reason_codes_page,
-    reason_codes_table, settings_table,
+    doctor_page, exit_status_page, gates_page, json_output_page, lint_rules_page, metrics_table,
+    reason_codes_page, reason_codes_table, settings_table,
 };
 
 const SHELLS: [Shell; 5] = [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::PowerShell, Shell::Elvish];
@@ -40,6 +40,7 @@ fn prometheus_rule() -> String {
 pub fn files() -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
     let mut files: Vec<(PathBuf, Vec<u8>)> = vec![
         ("docs/reason-codes.md".into(), reason_codes_page().into_bytes()),
+        ("docs/doctor.md".into(), doctor_page().into_bytes()),
         ("docs/gates.md".into(), gates_page().into_bytes()),
         ("docs/lint-rules.md".into(), lint_rules_page().into_bytes()),
         ("docs/json-output.md".into(), json_output_page().into_bytes()),

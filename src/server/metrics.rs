@@ -130,6 +130,8 @@ metrics! {
         "requests for /config, by how the access was judged";
     DrainAuth "drain_auth_total" Counter ["result"],
         "requests for /drain, by how the access was judged";
+    UnknownAuth "unknown_auth_total" Counter ["result"],
+        "requests for /unknown, by how the access was judged";
 }
 
 impl Metric {
@@ -218,10 +220,7 @@ impl Metrics {
         };
         gauge(&metrics.registry, Metric::ServerUp).with_label_values::<&str>(&[]).set(1);
         gauge(&metrics.registry, Metric::BuildInfo)
-            .with_label_values(&[
-                env!("CARGO_PKG_VERSION"),
-                option_env!("ICACHE_COMMIT").unwrap_or("unknown"),
-            ])
+            .with_label_values(&[env!("CARGO_PKG_VERSION"), env!("ICACHE_COMMIT")])
             .set(1);
         metrics.show_zeroes();
         metrics

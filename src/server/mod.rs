@@ -25,6 +25,7 @@ mod probe;
 mod queue;
 mod series;
 mod snapshot;
+mod strangers;
 mod sweeper;
 mod tls;
 mod tokens;
@@ -48,6 +49,8 @@ use tonic_health::pb::health_server::HealthServer;
 
 pub use config_view::{CONFIG_VIEW_VERSION, ConfigView, SettingView};
 pub use metrics::{METRICS, Metric, MetricInfo, MetricKind};
+pub use snapshot::{ReplicaView, SnapshotView, TenantView};
+pub use strangers::{UNKNOWN_VIEW_VERSION, UnknownKey, UnknownView};
 pub use tls::TlsFiles;
 
 use self::access::Access;
@@ -59,6 +62,7 @@ use self::ingest::Ingest;
 use self::metrics::Metrics;
 use self::order::Order;
 use self::policies::Policies;
+use self::strangers::Strangers;
 use self::tls::{Port, SecuredListener};
 use crate::contract::wire::DESCRIPTORS;
 use crate::contract::wire::icache::v1alpha1::explain_server::ExplainServer;
@@ -160,6 +164,7 @@ struct Core {
     in_flight: Arc<AtomicU64>,
     phase: watch::Receiver<Phase>,
     access: Access,
+    strangers: Strangers,
 }
 
 /// Where the server is in its life.
@@ -226,6 +231,7 @@ pub async fn start(
         order,
         in_flight: Arc::new(AtomicU64::new(0)),
         phase: phase_seen.clone(),
+        strangers: Strangers::default(),
         access: Access::new(guards.callers.clone(), Arc::clone(&metrics)),
         router,
         metrics,
