@@ -61,7 +61,8 @@ pub fn files() -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
 }
 
 /// Files that are written by hand but for the parts between `<!-- generated: NAME -->` and `<!-- end -->`.
-const WITH_PARTS: [&str; 3] = ["README.md", "docs/configuration.md", "docs/operations.md"];
+const WITH_PARTS: [&str; 4] =
+    ["README.md", "docs/clients.md", "docs/configuration.md", "docs/operations.md"];
 
 /// `text` with its generated parts as they should be; a part with an unknown name stays as it is.
 fn with_parts(text: &str) -> String {
@@ -77,6 +78,7 @@ fn with_parts(text: &str) -> String {
             "metrics" => metrics_table(),
             "settings" => settings_table(&settings()),
             "reason-codes" => reason_codes_table("docs/reason-codes.md"),
+            "reason-codes-in-docs" => reason_codes_table("reason-codes.md"),
             _ => break,
         };
         out.push_str(&format!("{before}<!-- generated: {name} -->\n{part}<!-- end -->"));

@@ -61,7 +61,8 @@ impl Page {
 
     /// The sum over the samples whose `label` is `value`.
     pub fn sum_where(&self, name: &str, label: &str, value: &str) -> f64 {
-        self.named(name).filter(|sample| sample.label(label) == Some(value)).map(|sample| sample.value).sum()
+        let samples = self.named(name).filter(|sample| sample.label(label) == Some(value));
+        samples.fold(0.0, |sum, sample| sum + sample.value)
     }
 
     /// The sums by the values of `label`.

@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a helper of a test may fail it")]
 
 mod doctor;
+mod examples;
 mod help;
 #[path = "../server_support/process.rs"]
 mod process;
+mod release;
 mod terminal;
 mod top;
 mod version;

@@ -6,7 +6,7 @@ use crate::doctor::{Diagnosis, Finding, NotChecked, Overview};
 use crate::model::format_duration;
 use crate::policy::lint::Severity;
 use crate::render::printer::Printer;
-use crate::render::text::{Tone, clean, count_of, wrap};
+use crate::render::text::{Tone, clean, count_of, grouped, wrap};
 
 /// Columns before what a line of the overview says.
 const LABEL: usize = 10;
@@ -87,10 +87,10 @@ fn overview(overview: &Overview) -> Vec<(&'static str, String)> {
             .map(|(code, lookups)| format!("{code} {:.0} %", 100.0 * *lookups as f64 / all as f64))
             .collect();
         let shares = if shares.is_empty() { String::new() } else { format!(": {}", shares.join(", ")) };
-        rows.push(("lookups", format!("{}{shares}", count_of(all, "lookup"))));
+        rows.push(("lookups", format!("{}{shares}", grouped(i64::try_from(all).unwrap_or(i64::MAX)))));
     }
     if let Some(policies) = overview.policies {
-        rows.push(("policies", count_of(policies, "policy")));
+        rows.push(("policies", policies.to_string()));
     }
     rows
 }

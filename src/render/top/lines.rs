@@ -25,6 +25,9 @@ const FULL: f32 = 0.9;
 /// Cells of a bar.
 const BAR: usize = 10;
 
+/// Narrower screens show no bars.
+const BAR_WIDTH: usize = 76;
+
 /// The frame in the columns of `look`, without colours.
 pub(super) fn lines(view: &View, look: Look) -> Vec<Line> {
     let look = Look { color: false, ..look };
@@ -118,18 +121,21 @@ fn tabled(lines: &mut Vec<Line>, grid: &Grid, tones: &[Option<Tone>]) {
 }
 
 fn codes(lines: &mut Vec<Line>, look: Look, lookups: &Lookups) {
-    let mut grid = Grid::new(look, &["reason code", ">lookups", ">per second", ">share", ""]);
+    let mut grid = Grid::new(look, with_bar(look, &["reason code", ">lookups", ">per second", ">share", ""]));
     for row in &lookups.by_code {
         let code = if row.code.is_empty() { "(no answer)" } else { &row.code };
-        grid.row([
-            code,
-            &grouped(i64::try_from(row.total).unwrap_or(i64::MAX)),
-            &row.per_second.map_or_else(|| "-".to_owned(), real),
-            &format!("{:.1} %", 100.0 * row.share),
-            &bar(row.share as f32, look.unicode),
-        ]);
+        let (total, share) = (i64::try_from(row.total).unwrap_or(i64::MAX), row.share);
+        let rate = row.per_second.map_or_else(|| "-".to_owned(), real);
+        let cells: [&str; 5] = [code, &grouped(total), &rate, &format!("{:.1} %", 100.0 * share), &bar(share as f32, look.unicode)];
+        grid.row(with_bar(look, &cells));
     }
     tabled(lines, &grid, &vec![None; lookups.by_code.len()]);
+}
+
+/// The cells of a row whose last one is a bar, which narrow screens have no place for.
+fn with_bar<'a, 'b>(look: Look, cells: &'a [&'b str]) -> &'a [&'b str] {
+    let shown = if look.width < BAR_WIDTH { cells.len() - 1 } else { cells.len() };
+    &cells[..shown]
 }
 
 fn table(lines: &mut Vec<Line>, look: Look, replicas: &[ReplicaRow]) {
@@ -137,22 +143,22 @@ fn table(lines: &mut Vec<Line>, look: Look, replicas: &[ReplicaRow]) {
         push(lines, look, Some(Tone::Warning), "no replica has reported anything");
         return;
     }
-    let headings = ["-replica", "tenant", ">heard of", ">hit rate", ">pressure", "", ">prefixes"];
-    let mut grid = Grid::new(look, &headings);
+    let headings = ["-replica", "tenant", ">heard of", ">prefixes", ">hit rate", ">pressure", ""];
+    let mut grid = Grid::new(look, with_bar(look, &headings));
     let mut tones = Vec::new();
     let share =
         |share: Option<f32>| share.map_or_else(|| "-".to_owned(), |share| format!("{:.0} %", 100.0 * share));
     for row in replicas {
-        let second = |age: i64| format_duration(age / 1_000_000_000 * 1_000_000_000);
-        grid.row([
-            row.age.replica.as_str(),
-            &row.age.tenant,
-            &row.age.age_ns.map_or_else(|| "-".to_owned(), |age| format!("{} ago", second(age))),
-            &share(row.hit_rate),
-            &share(row.pressure),
-            &row.pressure.map(|pressure| bar(pressure, look.unicode)).unwrap_or_default(),
-            &grouped(i64::try_from(row.age.prefixes).unwrap_or(i64::MAX)),
-        ]);
+        let heard = row.age.age_ns.map_or_else(
+            || "-".to_owned(),
+            |age| format!("{} ago", format_duration(age / 1_000_000_000 * 1_000_000_000)),
+        );
+        let prefixes = grouped(i64::try_from(row.age.prefixes).unwrap_or(i64::MAX));
+        let pressed = row.pressure.map(|pressure| bar(pressure, look.unicode)).unwrap_or_default();
+        let (hits, pressure) = (share(row.hit_rate), share(row.pressure));
+        let cells: [&str; 7] =
+            [&row.age.replica, &row.age.tenant, &heard, &prefixes, &hits, &pressure, &pressed];
+        grid.row(with_bar(look, &cells));
         let is_silent = row.age.age_ns.is_some_and(|age| age > SILENT_AFTER_NS);
         let is_full = row.pressure.is_some_and(|pressure| pressure >= FULL);
         tones.push(if is_silent { Some(Tone::Bad) } else { is_full.then_some(Tone::Warning) });
