@@ -61,8 +61,7 @@ pub fn files() -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
 }
 
 /// Files that are written by hand but for the parts between `<!-- generated: NAME -->` and `<!-- end -->`.
-const WITH_PARTS: [&str; 4] =
-    ["README.md", "docs/clients.md", "docs/configuration.md", "docs/operations.md"];
+const WITH_PARTS: [&str; 4] = ["README.md", "docs/clients.md", "docs/configuration.md", "docs/operations.md"];
 
 /// `text` with its generated parts as they should be; a part with an unknown name stays as it is.
 fn with_parts(text: &str) -> String {

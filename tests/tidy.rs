@@ -157,7 +157,9 @@ fn every_module_says_what_it_is_for() {
 fn no_machine_paths() {
     let homes = ["/root/", "/home/", "/work/"];
     let mut wrong = Vec::new();
-    for folder in ["src", "tests", "docs", "proto", "benches", "man", "completions", "deploy", "examples", "dist"] {
+    for folder in
+        ["src", "tests", "docs", "proto", "benches", "man", "completions", "deploy", "examples", "dist"]
+    {
         let folder = root().join(folder);
         if !folder.is_dir() {
             continue;

@@ -6,6 +6,7 @@ mod doctor;
 mod examples;
 mod help;
 #[path = "../server_support/process.rs"]
+#[allow(dead_code)]
 mod process;
 mod release;
 mod terminal;

@@ -41,8 +41,7 @@ fn the_archive_holds_what_a_release_needs_and_is_the_same_each_time() {
     let sbom: Value = serde_json::from_slice(&sbom).unwrap();
     assert_eq!((&sbom["bomFormat"], &sbom["specVersion"]), (&"CycloneDX".into(), &"1.5".into()));
     let components = sbom["components"].as_array().unwrap();
-    let names: Vec<&str> =
-        components.iter().map(|component| component["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> = components.iter().map(|component| component["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"tonic") && names.contains(&"ratatui") && !names.contains(&"portable-pty"));
     let references: Vec<&Value> = components.iter().map(|component| &component["bom-ref"]).collect();
     for dependency in sbom["dependencies"].as_array().unwrap() {

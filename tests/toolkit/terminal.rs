@@ -1,6 +1,7 @@
 //! A pseudo-terminal in which the binary runs, and its screen.
 
 use std::io::{Read as _, Write};
+use std::num::NonZero;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,11 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 
 /// Longest wait for something to appear.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A side of the screen.
+fn cells(number: u16) -> NonZero<u16> {
+    NonZero::new(number).unwrap()
+}
 
 pub struct Terminal {
     child: Box<dyn Child + Send + Sync>,
@@ -47,7 +53,7 @@ impl Terminal {
             }
         });
         let keys = pair.master.take_writer().unwrap();
-        let screen = vt100::Parser::new(rows, cols, 0);
+        let screen = vt100::Parser::new(cells(rows), cells(cols), 0);
         Self { child, master: pair.master, keys, output, screen, written: Vec::new() }
     }
 
@@ -78,7 +84,7 @@ impl Terminal {
     }
 
     pub fn resize(&mut self, rows: u16, cols: u16) {
-        self.screen.screen_mut().set_size(rows, cols);
+        self.screen.screen_mut().set_size(cells(rows), cells(cols));
         self.master.resize(PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }).unwrap();
     }
 

@@ -126,7 +126,13 @@ fn codes(lines: &mut Vec<Line>, look: Look, lookups: &Lookups) {
         let code = if row.code.is_empty() { "(no answer)" } else { &row.code };
         let (total, share) = (i64::try_from(row.total).unwrap_or(i64::MAX), row.share);
         let rate = row.per_second.map_or_else(|| "-".to_owned(), real);
-        let cells: [&str; 5] = [code, &grouped(total), &rate, &format!("{:.1} %", 100.0 * share), &bar(share as f32, look.unicode)];
+        let cells: [&str; 5] = [
+            code,
+            &grouped(total),
+            &rate,
+            &format!("{:.1} %", 100.0 * share),
+            &bar(share as f32, look.unicode),
+        ];
         grid.row(with_bar(look, &cells));
     }
     tabled(lines, &grid, &vec![None; lookups.by_code.len()]);
