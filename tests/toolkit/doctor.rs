@@ -67,27 +67,12 @@ fn keys_that_differ_are_named_with_the_difference() {
 
 #[test]
 fn a_key_that_is_reported_by_now_is_no_finding() {
-    let server = Process::start(&[]);
-    look_up(&server, "team-a", "vllm");
+    let server = with_report(&[]);
+    look_up(&server, "team-b", "vllm");
     assert!(ids(&diagnosis(&server, 1)).contains(&"tenant-mismatch"));
-    crate::grpc(
-        &server,
-        &[
-            "report",
-            "--replica",
-            "r",
-            "--tenant",
-            "team-a",
-            "--model",
-            "llama",
-            "--hash-scheme",
-            "vllm",
-            "--blocks",
-            "0a",
-            "--block-tokens",
-            "64",
-        ],
-    );
+    let keys = ["--tenant", "team-b", "--model", "llama", "--hash-scheme", "vllm"];
+    let what = ["--blocks", "0a", "--block-tokens", "64"];
+    crate::grpc(&server, &[&["report", "--replica", "r"][..], &keys, &what].concat());
     assert_eq!(ids(&diagnosis(&server, 0)), ["no-statistics", "no-policies"]);
 }
 

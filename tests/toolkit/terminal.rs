@@ -32,6 +32,7 @@ impl Terminal {
         let pair = native_pty_system().openpty(size).unwrap();
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_icache"));
         command.args(args);
+        command.cwd(env!("CARGO_MANIFEST_DIR"));
         command.env("TERM", "xterm-256color");
         for name in ["NO_COLOR", "COLUMNS", "LINES", "LC_ALL", "LANG", "ICACHE_SERVER"] {
             command.env_remove(name);
