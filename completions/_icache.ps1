@@ -29,12 +29,14 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Hold the index and answer lookups')
             [CompletionResult]::new('subscribe', 'subscribe', [CompletionResultType]::ParameterValue, 'Tell a server what an engine''s cache holds, from the events that the engine publishes')
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
-            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate, a knob or a check; without a name, list them all')
             [CompletionResult]::new('capture', 'capture', [CompletionResultType]::ParameterValue, 'Record what a server applies and answers, or what an engine publishes, into a capture for `icache replay`')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded')
             [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Simulate a fleet on a request trace, and compare routings and policies side by side')
             [CompletionResult]::new('bench', 'bench', [CompletionResultType]::ParameterValue, 'Load a server with lookups, and measure how it answers')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Check, show, compare and try out policies')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Say whether an installation works, and what to do where it does not')
+            [CompletionResult]::new('top', 'top', [CompletionResultType]::ParameterValue, 'Watch a running server: lookups by reason code, latency, replicas, policies')
             [CompletionResult]::new('drain', 'drain', [CompletionResultType]::ParameterValue, 'Stop hints to a replica that is about to go')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report what a replica holds, and its statistics')
@@ -51,7 +53,7 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of --print-config; table is TOML')
             [CompletionResult]::new('--grpc-addr', '--grpc-addr', [CompletionResultType]::ParameterName, 'Address of the gRPC services; port 0 takes a free one')
             [CompletionResult]::new('--http-addr', '--http-addr', [CompletionResultType]::ParameterName, 'Address of /healthz, /readyz and /metrics, always in plaintext; port 0 takes a free one')
-            [CompletionResult]::new('--admin-addr', '--admin-addr', [CompletionResultType]::ParameterName, 'Address of /policy, /snapshot, /probe, /drain and /config, for operators and controllers; port 0 takes a free one')
+            [CompletionResult]::new('--admin-addr', '--admin-addr', [CompletionResultType]::ParameterName, 'Address of /policy, /snapshot, /probe, /drain, /unknown and /config, for operators and controllers; port 0 takes a free one')
             [CompletionResult]::new('--ready-file', '--ready-file', [CompletionResultType]::ParameterName, 'Write the bound addresses as JSON to this file once ready')
             [CompletionResult]::new('--preload', '--preload', [CompletionResultType]::ParameterName, 'Start with what this capture holds, as if its last record were of now; for trying things out')
             [CompletionResult]::new('--drain-timeout', '--drain-timeout', [CompletionResultType]::ParameterName, 'Time that calls in flight have to finish when the server stops')
@@ -443,6 +445,48 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
         'icache;policy;help;help' {
             break
         }
+        'icache;doctor' {
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]')
+            [CompletionResult]::new('--ca', '--ca', [CompletionResultType]::ParameterName, 'PEM file of the authorities that an https:// server is trusted by; without it those of the system (env ICACHE_CA)')
+            [CompletionResult]::new('--cert', '--cert', [CompletionResultType]::ParameterName, 'PEM file of a certificate to present to an https:// server (env ICACHE_CERT)')
+            [CompletionResult]::new('--key', '--key', [CompletionResultType]::ParameterName, 'PEM file of the private key of --cert (env ICACHE_KEY)')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Token to show; other users of this machine can see it, so a file or the environment is better (env ICACHE_TOKEN)')
+            [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File that holds the token to show (env ICACHE_TOKEN_FILE)')
+            [CompletionResult]::new('--admin-url', '--admin-url', [CompletionResultType]::ParameterName, 'Admin port of the server; without it that of the environment variable ICACHE_ADMIN_URL, else port 8081 of the server')
+            [CompletionResult]::new('--admin-token-file', '--admin-token-file', [CompletionResultType]::ParameterName, 'File that holds the token of the admin port, where it differs from that of gRPC')
+            [CompletionResult]::new('--http-url', '--http-url', [CompletionResultType]::ParameterName, 'HTTP port of the server; without it that of the environment variable ICACHE_HTTP_URL, else port 8080 of the server')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is one finding a line')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is one finding a line')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;top' {
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'Time between two looks [default: 2s]')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]')
+            [CompletionResult]::new('--ca', '--ca', [CompletionResultType]::ParameterName, 'PEM file of the authorities that an https:// server is trusted by; without it those of the system (env ICACHE_CA)')
+            [CompletionResult]::new('--cert', '--cert', [CompletionResultType]::ParameterName, 'PEM file of a certificate to present to an https:// server (env ICACHE_CERT)')
+            [CompletionResult]::new('--key', '--key', [CompletionResultType]::ParameterName, 'PEM file of the private key of --cert (env ICACHE_KEY)')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Token to show; other users of this machine can see it, so a file or the environment is better (env ICACHE_TOKEN)')
+            [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File that holds the token to show (env ICACHE_TOKEN_FILE)')
+            [CompletionResult]::new('--admin-url', '--admin-url', [CompletionResultType]::ParameterName, 'Admin port of the server; without it that of the environment variable ICACHE_ADMIN_URL, else port 8081 of the server')
+            [CompletionResult]::new('--admin-token-file', '--admin-token-file', [CompletionResultType]::ParameterName, 'File that holds the token of the admin port, where it differs from that of gRPC')
+            [CompletionResult]::new('--http-url', '--http-url', [CompletionResultType]::ParameterName, 'HTTP port of the server; without it that of the environment variable ICACHE_HTTP_URL, else port 8080 of the server')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the frame of --once; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the frame of --once; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('--once', '--once', [CompletionResultType]::ParameterName, 'Print one frame and end')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
         'icache;drain' {
             [CompletionResult]::new('--admin-url', '--admin-url', [CompletionResultType]::ParameterName, 'Admin port of the server; without it that of the environment variable ICACHE_ADMIN_URL, else http://127.0.0.1:8081')
             [CompletionResult]::new('--ca', '--ca', [CompletionResultType]::ParameterName, 'PEM file of the authorities that an https:// server is trusted by; without it those of the system (env ICACHE_CA)')
@@ -576,12 +620,14 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Hold the index and answer lookups')
             [CompletionResult]::new('subscribe', 'subscribe', [CompletionResultType]::ParameterValue, 'Tell a server what an engine''s cache holds, from the events that the engine publishes')
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
-            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate, a knob or a check; without a name, list them all')
             [CompletionResult]::new('capture', 'capture', [CompletionResultType]::ParameterValue, 'Record what a server applies and answers, or what an engine publishes, into a capture for `icache replay`')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded')
             [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Simulate a fleet on a request trace, and compare routings and policies side by side')
             [CompletionResult]::new('bench', 'bench', [CompletionResultType]::ParameterValue, 'Load a server with lookups, and measure how it answers')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Check, show, compare and try out policies')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Say whether an installation works, and what to do where it does not')
+            [CompletionResult]::new('top', 'top', [CompletionResultType]::ParameterValue, 'Watch a running server: lookups by reason code, latency, replicas, policies')
             [CompletionResult]::new('drain', 'drain', [CompletionResultType]::ParameterValue, 'Stop hints to a replica that is about to go')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report what a replica holds, and its statistics')
@@ -645,6 +691,12 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             break
         }
         'icache;help;policy;schema' {
+            break
+        }
+        'icache;help;doctor' {
+            break
+        }
+        'icache;help;top' {
             break
         }
         'icache;help;drain' {

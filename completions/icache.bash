@@ -25,6 +25,9 @@ _icache() {
             icache,completions)
                 cmd="icache__subcmd__completions"
                 ;;
+            icache,doctor)
+                cmd="icache__subcmd__doctor"
+                ;;
             icache,drain)
                 cmd="icache__subcmd__drain"
                 ;;
@@ -67,6 +70,9 @@ _icache() {
             icache,subscribe)
                 cmd="icache__subcmd__subscribe"
                 ;;
+            icache,top)
+                cmd="icache__subcmd__top"
+                ;;
             icache__subcmd__help,bench)
                 cmd="icache__subcmd__help__subcmd__bench"
                 ;;
@@ -75,6 +81,9 @@ _icache() {
                 ;;
             icache__subcmd__help,completions)
                 cmd="icache__subcmd__help__subcmd__completions"
+                ;;
+            icache__subcmd__help,doctor)
+                cmd="icache__subcmd__help__subcmd__doctor"
                 ;;
             icache__subcmd__help,drain)
                 cmd="icache__subcmd__help__subcmd__drain"
@@ -117,6 +126,9 @@ _icache() {
                 ;;
             icache__subcmd__help,subscribe)
                 cmd="icache__subcmd__help__subcmd__subscribe"
+                ;;
+            icache__subcmd__help,top)
+                cmd="icache__subcmd__help__subcmd__top"
                 ;;
             icache__subcmd__help__subcmd__policy,crd)
                 cmd="icache__subcmd__help__subcmd__policy__subcmd__crd"
@@ -194,7 +206,7 @@ _icache() {
 
     case "${cmd}" in
         icache)
-            opts="-h -V --color --help --version serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help"
+            opts="-h -V --color --help --version serve subscribe lookup explain capture replay simulate bench policy doctor top drain state report event completions man generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -465,6 +477,72 @@ _icache() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        icache__subcmd__doctor)
+            opts="-o -h -V --server --timeout --ca --cert --key --token --token-file --admin-url --admin-token-file --http-url --output --color --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin-url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin-token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http-url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json jsonl" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json jsonl" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         icache__subcmd__drain)
             opts="-o -h -V --undo --show --admin-url --ca --cert --key --token --token-file --output --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -602,7 +680,7 @@ _icache() {
             return 0
             ;;
         icache__subcmd__explain)
-            opts="-o -h -V --output --color --help --version"
+            opts="-o -h -V --output --color --help --version PREFIX_MATCH TENANT_HOT AFFINITY_HINT NO_HINT TIMEOUT POLICY_REQUIRES_CHAIN UNKNOWN_TENANT UNKNOWN_MODEL UNKNOWN_HASH_SCHEME deadline load-shed over-limit reserved-tenant require-chain resolve-input minimum-prefix-tokens contract-keys prefix-match tenant-hot cold-start unknown-tenant unknown-model unknown-hash-scheme novel-prefix replica-timeout enable-tenant-hot minimum-matched-tokens routing-floor-score affinity answer lookupTimeoutMs strategy.requireChain strategy.enableChainMatching minimumPrefixTokens affinityRouting evictionTTL strategy.enableTenantHot minimumMatchedTokens routingFloorScore PressureWeight SLOTightTTFTMs SLOTightBias TenantHotMaxAge TenantHotMinHitRate ReplicaTimeout BlockSize MaxInFlight already-decided switched-off no-result no-deadline deadline-passed budget-spent too-many-in-flight over-limit reserved-tenant no-valid-chain chain exact-hash chain-from-tokens chain-from-text last-block-of-tokens no-input blocks-ignored block-lists-disagree empty-block-hash negative-block-count too-many-tokens prompt-too-long no-tokenizer shorter-than-one-block checked-on-result checked-on-request too-short key-missing no-holder holders-found chain-lookup no-warm-replica warm-found index-empty tenant-unknown model-unknown scheme-unknown novel not-heard-of drained not-heard-of-or-drained policy-refuses-warm below-floor no-seed no-replica result-stands not-match-result not-hot-result stable-replica timed-out server-unreachable tls-failed access-refused not-serving plaintext-beyond-host credentials-stale certificate-ends-soon clock-skew versions-differ callers-refused handshakes-fail nothing-reported all-silent replica-silent no-statistics reports-dropped replicas-drained no-lookups tenant-mismatch model-mismatch hash-scheme-mismatch prompts-never-match lookups-late lookups-shed lookups-over-limit policy-reload-failed policy-inert no-policies cap-bites cap-near quota-bites"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -650,7 +728,7 @@ _icache() {
             return 0
             ;;
         icache__subcmd__help)
-            opts="serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help"
+            opts="serve subscribe lookup explain capture replay simulate bench policy doctor top drain state report event completions man generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -692,6 +770,20 @@ _icache() {
             return 0
             ;;
         icache__subcmd__help__subcmd__completions)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        icache__subcmd__help__subcmd__doctor)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -999,6 +1091,20 @@ _icache() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        icache__subcmd__help__subcmd__top)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         icache__subcmd__lookup)
             opts="-o -h -V --tenant --model --hash-scheme --adapter --block --blocks --block-tokens --block-token-counts --prefix-hash --prefix-tokens --token-ids --tokens --prompt-text --ttft-ms --request --server --timeout --ca --cert --key --token --token-file --capture --demo --policy --expect --expect-replica --explain --output --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1103,7 +1209,7 @@ _icache() {
                     return 0
                     ;;
                 --expect)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "PREFIX_MATCH TENANT_HOT AFFINITY_HINT NO_HINT TIMEOUT POLICY_REQUIRES_CHAIN UNKNOWN_TENANT UNKNOWN_MODEL UNKNOWN_HASH_SCHEME" -- "${cur}"))
                     return 0
                     ;;
                 --expect-replica)
@@ -1383,7 +1489,7 @@ _icache() {
                     return 0
                     ;;
                 --allow)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "syntax duplicate-key unknown-field wrong-type wrong-case-or-enum out-of-range bad-duration non-positive-ttl bad-floor-score require-chain-without-matching duplicate-policy-in-namespace duplicate-tenant reserved-tenant missing-required bad-api-version bad-name crypto-not-empty zero-timeout-is-no-timeout both-floors-off matched-floor-above-prefix-gate matched-floor-not-block-aligned floor-below-one-block ttl-below-sweep ttl-very-long lfu-with-short-ttl chain-off-affinity-on tenant-hot-dead floor-hides-single-replica quota-zero-admits-nothing policy-without-namespace require-chain-blocks-tokens redundant-default" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -1410,7 +1516,7 @@ _icache() {
             return 0
             ;;
         icache__subcmd__policy__subcmd__rules)
-            opts="-o -h -V --output --color --help --version"
+            opts="-o -h -V --output --color --help --version syntax duplicate-key unknown-field wrong-type wrong-case-or-enum out-of-range bad-duration non-positive-ttl bad-floor-score require-chain-without-matching duplicate-policy-in-namespace duplicate-tenant reserved-tenant missing-required bad-api-version bad-name crypto-not-empty zero-timeout-is-no-timeout both-floors-off matched-floor-above-prefix-gate matched-floor-not-block-aligned floor-below-one-block ttl-below-sweep ttl-very-long lfu-with-short-ttl chain-off-affinity-on tenant-hot-dead floor-hides-single-replica quota-zero-admits-nothing policy-without-namespace require-chain-blocks-tokens redundant-default"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2216,6 +2322,76 @@ _icache() {
                     ;;
                 --model)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        icache__subcmd__top)
+            opts="-o -h -V --once --interval --server --timeout --ca --cert --key --token --token-file --admin-url --admin-token-file --http-url --output --color --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin-url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin-token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http-url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json jsonl" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json jsonl" -- "${cur}"))
                     return 0
                     ;;
                 --color)

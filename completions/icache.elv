@@ -26,12 +26,14 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand serve 'Hold the index and answer lookups'
             cand subscribe 'Tell a server what an engine''s cache holds, from the events that the engine publishes'
             cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
-            cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
+            cand explain 'Explain a reason code, a gate, a knob or a check; without a name, list them all'
             cand capture 'Record what a server applies and answers, or what an engine publishes, into a capture for `icache replay`'
             cand replay 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded'
             cand simulate 'Simulate a fleet on a request trace, and compare routings and policies side by side'
             cand bench 'Load a server with lookups, and measure how it answers'
             cand policy 'Check, show, compare and try out policies'
+            cand doctor 'Say whether an installation works, and what to do where it does not'
+            cand top 'Watch a running server: lookups by reason code, latency, replicas, policies'
             cand drain 'Stop hints to a replica that is about to go'
             cand state 'Show the replicas'' statistics and the size of the index'
             cand report 'Report what a replica holds, and its statistics'
@@ -47,7 +49,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand --output 'Form of --print-config; table is TOML'
             cand --grpc-addr 'Address of the gRPC services; port 0 takes a free one'
             cand --http-addr 'Address of /healthz, /readyz and /metrics, always in plaintext; port 0 takes a free one'
-            cand --admin-addr 'Address of /policy, /snapshot, /probe, /drain and /config, for operators and controllers; port 0 takes a free one'
+            cand --admin-addr 'Address of /policy, /snapshot, /probe, /drain, /unknown and /config, for operators and controllers; port 0 takes a free one'
             cand --ready-file 'Write the bound addresses as JSON to this file once ready'
             cand --preload 'Start with what this capture holds, as if its last record were of now; for trying things out'
             cand --drain-timeout 'Time that calls in flight have to finish when the server stops'
@@ -414,6 +416,46 @@ set edit:completion:arg-completer[icache] = {|@words|
         }
         &'icache;policy;help;help'= {
         }
+        &'icache;doctor'= {
+            cand --server 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090'
+            cand --timeout 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]'
+            cand --ca 'PEM file of the authorities that an https:// server is trusted by; without it those of the system (env ICACHE_CA)'
+            cand --cert 'PEM file of a certificate to present to an https:// server (env ICACHE_CERT)'
+            cand --key 'PEM file of the private key of --cert (env ICACHE_KEY)'
+            cand --token 'Token to show; other users of this machine can see it, so a file or the environment is better (env ICACHE_TOKEN)'
+            cand --token-file 'File that holds the token to show (env ICACHE_TOKEN_FILE)'
+            cand --admin-url 'Admin port of the server; without it that of the environment variable ICACHE_ADMIN_URL, else port 8081 of the server'
+            cand --admin-token-file 'File that holds the token of the admin port, where it differs from that of gRPC'
+            cand --http-url 'HTTP port of the server; without it that of the environment variable ICACHE_HTTP_URL, else port 8080 of the server'
+            cand -o 'Form of the result; jsonl is one finding a line'
+            cand --output 'Form of the result; jsonl is one finding a line'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'icache;top'= {
+            cand --interval 'Time between two looks [default: 2s]'
+            cand --server 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090'
+            cand --timeout 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]'
+            cand --ca 'PEM file of the authorities that an https:// server is trusted by; without it those of the system (env ICACHE_CA)'
+            cand --cert 'PEM file of a certificate to present to an https:// server (env ICACHE_CERT)'
+            cand --key 'PEM file of the private key of --cert (env ICACHE_KEY)'
+            cand --token 'Token to show; other users of this machine can see it, so a file or the environment is better (env ICACHE_TOKEN)'
+            cand --token-file 'File that holds the token to show (env ICACHE_TOKEN_FILE)'
+            cand --admin-url 'Admin port of the server; without it that of the environment variable ICACHE_ADMIN_URL, else port 8081 of the server'
+            cand --admin-token-file 'File that holds the token of the admin port, where it differs from that of gRPC'
+            cand --http-url 'HTTP port of the server; without it that of the environment variable ICACHE_HTTP_URL, else port 8080 of the server'
+            cand -o 'Form of the frame of --once; jsonl is the JSON document in one line'
+            cand --output 'Form of the frame of --once; jsonl is the JSON document in one line'
+            cand --color 'When to use colour; NO_COLOR switches `auto` off'
+            cand --once 'Print one frame and end'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
         &'icache;drain'= {
             cand --admin-url 'Admin port of the server; without it that of the environment variable ICACHE_ADMIN_URL, else http://127.0.0.1:8081'
             cand --ca 'PEM file of the authorities that an https:// server is trusted by; without it those of the system (env ICACHE_CA)'
@@ -540,12 +582,14 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand serve 'Hold the index and answer lookups'
             cand subscribe 'Tell a server what an engine''s cache holds, from the events that the engine publishes'
             cand lookup 'Ask which replicas hold a prompt''s prefix, and why'
-            cand explain 'Explain a reason code, a gate or a knob; without a name, list them all'
+            cand explain 'Explain a reason code, a gate, a knob or a check; without a name, list them all'
             cand capture 'Record what a server applies and answers, or what an engine publishes, into a capture for `icache replay`'
             cand replay 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded'
             cand simulate 'Simulate a fleet on a request trace, and compare routings and policies side by side'
             cand bench 'Load a server with lookups, and measure how it answers'
             cand policy 'Check, show, compare and try out policies'
+            cand doctor 'Say whether an installation works, and what to do where it does not'
+            cand top 'Watch a running server: lookups by reason code, latency, replicas, policies'
             cand drain 'Stop hints to a replica that is about to go'
             cand state 'Show the replicas'' statistics and the size of the index'
             cand report 'Report what a replica holds, and its statistics'
@@ -593,6 +637,10 @@ set edit:completion:arg-completer[icache] = {|@words|
         &'icache;help;policy;crd'= {
         }
         &'icache;help;policy;schema'= {
+        }
+        &'icache;help;doctor'= {
+        }
+        &'icache;help;top'= {
         }
         &'icache;help;drain'= {
         }

@@ -32,12 +32,14 @@ complete -c icache -n "__fish_icache_needs_command" -s V -l version -d 'Print ve
 complete -c icache -n "__fish_icache_needs_command" -f -a "serve" -d 'Hold the index and answer lookups'
 complete -c icache -n "__fish_icache_needs_command" -f -a "subscribe" -d 'Tell a server what an engine\'s cache holds, from the events that the engine publishes'
 complete -c icache -n "__fish_icache_needs_command" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
-complete -c icache -n "__fish_icache_needs_command" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
+complete -c icache -n "__fish_icache_needs_command" -f -a "explain" -d 'Explain a reason code, a gate, a knob or a check; without a name, list them all'
 complete -c icache -n "__fish_icache_needs_command" -f -a "capture" -d 'Record what a server applies and answers, or what an engine publishes, into a capture for `icache replay`'
 complete -c icache -n "__fish_icache_needs_command" -f -a "replay" -d 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded'
 complete -c icache -n "__fish_icache_needs_command" -f -a "simulate" -d 'Simulate a fleet on a request trace, and compare routings and policies side by side'
 complete -c icache -n "__fish_icache_needs_command" -f -a "bench" -d 'Load a server with lookups, and measure how it answers'
 complete -c icache -n "__fish_icache_needs_command" -f -a "policy" -d 'Check, show, compare and try out policies'
+complete -c icache -n "__fish_icache_needs_command" -f -a "doctor" -d 'Say whether an installation works, and what to do where it does not'
+complete -c icache -n "__fish_icache_needs_command" -f -a "top" -d 'Watch a running server: lookups by reason code, latency, replicas, policies'
 complete -c icache -n "__fish_icache_needs_command" -f -a "drain" -d 'Stop hints to a replica that is about to go'
 complete -c icache -n "__fish_icache_needs_command" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
 complete -c icache -n "__fish_icache_needs_command" -f -a "report" -d 'Report what a replica holds, and its statistics'
@@ -52,7 +54,7 @@ json\t'One indented JSON document'
 jsonl\t'One JSON document a line'"
 complete -c icache -n "__fish_icache_using_subcommand serve" -l grpc-addr -d 'Address of the gRPC services; port 0 takes a free one' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l http-addr -d 'Address of /healthz, /readyz and /metrics, always in plaintext; port 0 takes a free one' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l admin-addr -d 'Address of /policy, /snapshot, /probe, /drain and /config, for operators and controllers; port 0 takes a free one' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l admin-addr -d 'Address of /policy, /snapshot, /probe, /drain, /unknown and /config, for operators and controllers; port 0 takes a free one' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l ready-file -d 'Write the bound addresses as JSON to this file once ready' -r -F
 complete -c icache -n "__fish_icache_using_subcommand serve" -l preload -d 'Start with what this capture holds, as if its last record were of now; for trying things out' -r -F
 complete -c icache -n "__fish_icache_using_subcommand serve" -l drain-timeout -d 'Time that calls in flight have to finish when the server stops' -r
@@ -157,7 +159,15 @@ complete -c icache -n "__fish_icache_using_subcommand lookup" -l token -d 'Token
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l token-file -d 'File that holds the token to show (env ICACHE_TOKEN_FILE)' -r -F
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l capture -d 'Replay this capture in process and look up at its last instant, without a server; `-` is standard input' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l policy -d 'Policies to look up under, in place of the captured ones: a YAML or JSON file, or a folder of them' -r
-complete -c icache -n "__fish_icache_using_subcommand lookup" -l expect -d 'End with status 1 unless the answer has one of these reason codes' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l expect -d 'End with status 1 unless the answer has one of these reason codes' -r -f -a "PREFIX_MATCH\t''
+TENANT_HOT\t''
+AFFINITY_HINT\t''
+NO_HINT\t''
+TIMEOUT\t''
+POLICY_REQUIRES_CHAIN\t''
+UNKNOWN_TENANT\t''
+UNKNOWN_MODEL\t''
+UNKNOWN_HASH_SCHEME\t''"
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l expect-replica -d 'End with status 1 unless the answer\'s first replica is this one' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -s o -l output -d 'Form of the answer' -r -f -a "table\t'Text for people'
 json\t'One indented JSON document'
@@ -317,7 +327,38 @@ sarif\t'SARIF 2.1.0, for code scanning'
 github\t'Workflow commands of GitHub Actions'
 junit\t'JUnit XML, a test case for each rule and file'"
 complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l deny -d 'End with status 1 on these findings too' -r -f -a "warnings\t'Warnings'"
-complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l allow -d 'Leave out what this rule finds (repeatable; also separated by commas)' -r
+complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l allow -d 'Leave out what this rule finds (repeatable; also separated by commas)' -r -f -a "syntax\t''
+duplicate-key\t''
+unknown-field\t''
+wrong-type\t''
+wrong-case-or-enum\t''
+out-of-range\t''
+bad-duration\t''
+non-positive-ttl\t''
+bad-floor-score\t''
+require-chain-without-matching\t''
+duplicate-policy-in-namespace\t''
+duplicate-tenant\t''
+reserved-tenant\t''
+missing-required\t''
+bad-api-version\t''
+bad-name\t''
+crypto-not-empty\t''
+zero-timeout-is-no-timeout\t''
+both-floors-off\t''
+matched-floor-above-prefix-gate\t''
+matched-floor-not-block-aligned\t''
+floor-below-one-block\t''
+ttl-below-sweep\t''
+ttl-very-long\t''
+lfu-with-short-ttl\t''
+chain-off-affinity-on\t''
+tenant-hot-dead\t''
+floor-hides-single-replica\t''
+quota-zero-admits-nothing\t''
+policy-without-namespace\t''
+require-chain-blocks-tokens\t''
+redundant-default\t''"
 complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l namespace -d 'Namespace of objects that name none' -r
 complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l block-size -d 'Tokens in a block of the engines' -r
 complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from lint" -l sweep-interval -d 'Interval between two sweeps of the server' -r
@@ -396,6 +437,44 @@ complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_su
 complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from help" -f -a "crd" -d 'Print the CustomResourceDefinitions of CachePolicy and CacheTenant, for `kubectl apply`'
 complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from help" -f -a "schema" -d 'Print the JSON Schema (2020-12) of CachePolicy and CacheTenant, for editors'
 complete -c icache -n "__fish_icache_using_subcommand policy; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c icache -n "__fish_icache_using_subcommand doctor" -l server -d 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090' -r
+complete -c icache -n "__fish_icache_using_subcommand doctor" -l timeout -d 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]' -r
+complete -c icache -n "__fish_icache_using_subcommand doctor" -l ca -d 'PEM file of the authorities that an https:// server is trusted by; without it those of the system (env ICACHE_CA)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand doctor" -l cert -d 'PEM file of a certificate to present to an https:// server (env ICACHE_CERT)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand doctor" -l key -d 'PEM file of the private key of --cert (env ICACHE_KEY)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand doctor" -l token -d 'Token to show; other users of this machine can see it, so a file or the environment is better (env ICACHE_TOKEN)' -r
+complete -c icache -n "__fish_icache_using_subcommand doctor" -l token-file -d 'File that holds the token to show (env ICACHE_TOKEN_FILE)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand doctor" -l admin-url -d 'Admin port of the server; without it that of the environment variable ICACHE_ADMIN_URL, else port 8081 of the server' -r
+complete -c icache -n "__fish_icache_using_subcommand doctor" -l admin-token-file -d 'File that holds the token of the admin port, where it differs from that of gRPC' -r -F
+complete -c icache -n "__fish_icache_using_subcommand doctor" -l http-url -d 'HTTP port of the server; without it that of the environment variable ICACHE_HTTP_URL, else port 8080 of the server' -r
+complete -c icache -n "__fish_icache_using_subcommand doctor" -s o -l output -d 'Form of the result; jsonl is one finding a line' -r -f -a "table\t'Text for people'
+json\t'One indented JSON document'
+jsonl\t'One JSON document a line'"
+complete -c icache -n "__fish_icache_using_subcommand doctor" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand doctor" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand top" -l interval -d 'Time between two looks [default: 2s]' -r
+complete -c icache -n "__fish_icache_using_subcommand top" -l server -d 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090' -r
+complete -c icache -n "__fish_icache_using_subcommand top" -l timeout -d 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]' -r
+complete -c icache -n "__fish_icache_using_subcommand top" -l ca -d 'PEM file of the authorities that an https:// server is trusted by; without it those of the system (env ICACHE_CA)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand top" -l cert -d 'PEM file of a certificate to present to an https:// server (env ICACHE_CERT)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand top" -l key -d 'PEM file of the private key of --cert (env ICACHE_KEY)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand top" -l token -d 'Token to show; other users of this machine can see it, so a file or the environment is better (env ICACHE_TOKEN)' -r
+complete -c icache -n "__fish_icache_using_subcommand top" -l token-file -d 'File that holds the token to show (env ICACHE_TOKEN_FILE)' -r -F
+complete -c icache -n "__fish_icache_using_subcommand top" -l admin-url -d 'Admin port of the server; without it that of the environment variable ICACHE_ADMIN_URL, else port 8081 of the server' -r
+complete -c icache -n "__fish_icache_using_subcommand top" -l admin-token-file -d 'File that holds the token of the admin port, where it differs from that of gRPC' -r -F
+complete -c icache -n "__fish_icache_using_subcommand top" -l http-url -d 'HTTP port of the server; without it that of the environment variable ICACHE_HTTP_URL, else port 8080 of the server' -r
+complete -c icache -n "__fish_icache_using_subcommand top" -s o -l output -d 'Form of the frame of --once; jsonl is the JSON document in one line' -r -f -a "table\t'Text for people'
+json\t'One indented JSON document'
+jsonl\t'One JSON document a line'"
+complete -c icache -n "__fish_icache_using_subcommand top" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand top" -l once -d 'Print one frame and end'
+complete -c icache -n "__fish_icache_using_subcommand top" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand top" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_using_subcommand drain" -l admin-url -d 'Admin port of the server; without it that of the environment variable ICACHE_ADMIN_URL, else http://127.0.0.1:8081' -r
 complete -c icache -n "__fish_icache_using_subcommand drain" -l ca -d 'PEM file of the authorities that an https:// server is trusted by; without it those of the system (env ICACHE_CA)' -r -F
 complete -c icache -n "__fish_icache_using_subcommand drain" -l cert -d 'PEM file of a certificate to present to an https:// server (env ICACHE_CERT)' -r -F
@@ -513,23 +592,25 @@ never\t'Never'"
 complete -c icache -n "__fish_icache_using_subcommand generate" -l check -d 'Write nothing; end with status 1 where a file is stale'
 complete -c icache -n "__fish_icache_using_subcommand generate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand generate" -s V -l version -d 'Print version'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "serve" -d 'Hold the index and answer lookups'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "subscribe" -d 'Tell a server what an engine\'s cache holds, from the events that the engine publishes'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "capture" -d 'Record what a server applies and answers, or what an engine publishes, into a capture for `icache replay`'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "replay" -d 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "simulate" -d 'Simulate a fleet on a request trace, and compare routings and policies side by side'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "bench" -d 'Load a server with lookups, and measure how it answers'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "policy" -d 'Check, show, compare and try out policies'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "drain" -d 'Stop hints to a replica that is about to go'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "report" -d 'Report what a replica holds, and its statistics'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "event" -d 'Publish a cache event: an eviction, a clearing, a sign of life'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "completions" -d 'Print the completion script of a shell'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "man" -d 'Print the manual page, or write the pages of all commands'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "generate" -d 'Write completions/, man/ and docs/ from the definitions in the source'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy drain state report event completions man generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy doctor top drain state report event completions man generate help" -f -a "serve" -d 'Hold the index and answer lookups'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy doctor top drain state report event completions man generate help" -f -a "subscribe" -d 'Tell a server what an engine\'s cache holds, from the events that the engine publishes'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy doctor top drain state report event completions man generate help" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy doctor top drain state report event completions man generate help" -f -a "explain" -d 'Explain a reason code, a gate, a knob or a check; without a name, list them all'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy doctor top drain state report event completions man generate help" -f -a "capture" -d 'Record what a server applies and answers, or what an engine publishes, into a capture for `icache replay`'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy doctor top drain state report event completions man generate help" -f -a "replay" -d 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy doctor top drain state report event completions man generate help" -f -a "simulate" -d 'Simulate a fleet on a request trace, and compare routings and policies side by side'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy doctor top drain state report event completions man generate help" -f -a "bench" -d 'Load a server with lookups, and measure how it answers'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy doctor top drain state report event completions man generate help" -f -a "policy" -d 'Check, show, compare and try out policies'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy doctor top drain state report event completions man generate help" -f -a "doctor" -d 'Say whether an installation works, and what to do where it does not'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy doctor top drain state report event completions man generate help" -f -a "top" -d 'Watch a running server: lookups by reason code, latency, replicas, policies'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy doctor top drain state report event completions man generate help" -f -a "drain" -d 'Stop hints to a replica that is about to go'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy doctor top drain state report event completions man generate help" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy doctor top drain state report event completions man generate help" -f -a "report" -d 'Report what a replica holds, and its statistics'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy doctor top drain state report event completions man generate help" -f -a "event" -d 'Publish a cache event: an eviction, a clearing, a sign of life'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy doctor top drain state report event completions man generate help" -f -a "completions" -d 'Print the completion script of a shell'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy doctor top drain state report event completions man generate help" -f -a "man" -d 'Print the manual page, or write the pages of all commands'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy doctor top drain state report event completions man generate help" -f -a "generate" -d 'Write completions/, man/ and docs/ from the definitions in the source'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate bench policy doctor top drain state report event completions man generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "lint" -d 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
 complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "rules" -d 'Explain a rule of `icache policy lint`; without a name, list them all'
 complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "show" -d 'Show the effective policy of each namespace: every knob with its value and where it comes from'

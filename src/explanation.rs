@@ -190,20 +190,73 @@ const COMPARED: usize = 1_000;
 /// Characters of a name that are compared at most.
 const COMPARED_CHARS: usize = 64;
 
-fn unknown(id: &str, field: &str, asked: &str, known: &[String]) -> Finding {
+/// The names nearest to one that is not known.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Nearest {
+    /// Nearest first, 5 at most.
+    pub names: Vec<String>,
+    /// The first of them, where it may be what is meant.
+    pub near: Option<Near>,
+}
+
+/// A name that may be what is meant.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Near {
+    /// The name.
+    pub name: String,
+    /// How the one asked for differs from it, in words.
+    pub difference: String,
+}
+
+/// The names in `known` that are nearest to `asked`.
+pub fn nearest(asked: &str, known: &[String]) -> Nearest {
     let folded = |name: &str| name.chars().take(COMPARED_CHARS).collect::<String>().to_lowercase();
     let wanted = folded(asked);
     let mut by_distance: Vec<(usize, &String)> =
         known.iter().take(COMPARED).map(|name| (damerau_levenshtein(&wanted, &folded(name)), name)).collect();
     by_distance.sort_unstable();
-    let near = by_distance.first().filter(|(distance, name)| *distance <= name.chars().count().max(3) / 2);
+    let is_near = |(distance, name): &&(usize, &String)| {
+        let name = folded(name);
+        let (short, long) = if name.len() < wanted.len() { (&name, &wanted) } else { (&wanted, &name) };
+        // A name that goes on where another ends is often a version of it, however long what it goes on with.
+        let goes_on = short.chars().count() >= 3 && (long.starts_with(short) || long.ends_with(short));
+        goes_on || *distance <= name.chars().count().max(3) / 2
+    };
+    let near = by_distance.iter().find(is_near);
+    let near = near.map(|(distance, name)| Near {
+        name: (*name).clone(),
+        difference: difference(asked, name, *distance),
+    });
+    Nearest { names: by_distance.iter().take(LISTED).map(|(_, name)| (*name).clone()).collect(), near }
+}
+
+/// How `asked` differs from `name`; `edits` apart but for case.
+fn difference(asked: &str, name: &str, edits: usize) -> String {
+    if edits == 0 {
+        return "only upper and lower case differ".to_owned();
+    }
+    let more = |long: &str, short: &str| {
+        let rest = long.strip_prefix(short).map(|rest| (rest.to_owned(), "at the end"));
+        rest.or_else(|| long.strip_suffix(short).map(|rest| (rest.to_owned(), "at the start")))
+    };
+    if let Some((rest, place)) = more(asked, name) {
+        return format!("it has `{rest}` too much {place}");
+    }
+    if let Some((rest, place)) = more(name, asked) {
+        return format!("it lacks `{rest}` {place}");
+    }
+    if edits == 1 { "one letter differs".to_owned() } else { format!("{edits} letters differ") }
+}
+
+fn unknown(id: &str, field: &str, asked: &str, known: &[String]) -> Finding {
+    let Nearest { names, near } = nearest(asked, known);
     let message = match near {
-        Some((_, name)) => {
+        Some(Near { name, .. }) => {
             format!("no replica reports under {field} `{asked}`; the nearest known is `{name}`")
         }
         None => format!("no replica reports under {field} `{asked}`"),
     };
-    let names: Vec<String> = by_distance.iter().take(LISTED).map(|(_, name)| format!("`{name}`")).collect();
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     let more = known.len().saturating_sub(LISTED);
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
     Finding {
@@ -260,4 +313,27 @@ fn blocks_looked_up(decision: &Decision) -> Option<i64> {
         ("blocks", Number::Count(count)) => Some(count),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_name_is_told_with_its_difference() {
+        let known: Vec<String> = ["vllm", "sglang", "team-a"].map(str::to_owned).to_vec();
+        for (asked, name, difference) in [
+            ("vllm-v1", Some("vllm"), "it has `-v1` too much at the end"),
+            ("qwen", None, ""),
+            ("vllmx", Some("vllm"), "it has `x` too much at the end"),
+            ("glang", Some("sglang"), "it lacks `s` at the start"),
+            ("Team-A", Some("team-a"), "only upper and lower case differ"),
+            ("taem-a", Some("team-a"), "one letter differs"),
+            ("team-bb", Some("team-a"), "2 letters differ"),
+        ] {
+            let near = nearest(asked, &known).near;
+            let found = near.as_ref().map(|near| (near.name.as_str(), near.difference.as_str()));
+            assert_eq!(found, name.map(|name| (name, difference)), "{asked}");
+        }
+    }
 }

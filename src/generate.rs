@@ -10,8 +10,8 @@ use clap_mangen::Man;
 use crate::cmd::{Exit, definition, settings};
 use crate::policy::crd::definitions;
 use crate::render::{
-    exit_status_page, gates_page, json_output_page, lint_rules_page, metrics_table, reason_codes_page,
-    reason_codes_table, settings_table,
+    doctor_page, exit_status_page, gates_page, json_output_page, lint_rules_page, metrics_table,
+    reason_codes_page, reason_codes_table, settings_table,
 };
 use crate::{server, subscribe};
 
@@ -41,6 +41,7 @@ fn prometheus_rule() -> String {
 pub fn files() -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
     let mut files: Vec<(PathBuf, Vec<u8>)> = vec![
         ("docs/reason-codes.md".into(), reason_codes_page().into_bytes()),
+        ("docs/doctor.md".into(), doctor_page().into_bytes()),
         ("docs/gates.md".into(), gates_page().into_bytes()),
         ("docs/lint-rules.md".into(), lint_rules_page().into_bytes()),
         ("docs/json-output.md".into(), json_output_page().into_bytes()),
@@ -61,8 +62,8 @@ pub fn files() -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
 }
 
 /// Files that are written by hand but for the parts between `<!-- generated: NAME -->` and `<!-- end -->`.
-const WITH_PARTS: [&str; 4] =
-    ["README.md", "docs/configuration.md", "docs/operations.md", "docs/subscribe.md"];
+const WITH_PARTS: [&str; 5] =
+    ["README.md", "docs/clients.md", "docs/configuration.md", "docs/operations.md", "docs/subscribe.md"];
 
 /// `text` with its generated parts as they should be; a part with an unknown name stays as it is.
 fn with_parts(text: &str) -> String {
@@ -79,6 +80,7 @@ fn with_parts(text: &str) -> String {
             "sidecar-metrics" => metrics_table(subscribe::METRICS),
             "settings" => settings_table(&settings()),
             "reason-codes" => reason_codes_table("docs/reason-codes.md"),
+            "reason-codes-in-docs" => reason_codes_table("reason-codes.md"),
             _ => break,
         };
         out.push_str(&format!("{before}<!-- generated: {name} -->\n{part}<!-- end -->"));

@@ -99,7 +99,10 @@ fn script(steps: &[Step], ports: &[(&str, String)]) -> String {
          answers() { (exec 3<>\"/dev/tcp/127.0.0.1/$1\") 2>/dev/null; }\n",
     );
     let (grpc, admin) = (&ports[0].1, &ports[2].1);
+    let http = &ports[1].1;
     script.push_str(&format!("export ICACHE_SERVER=http://127.0.0.1:{grpc}\n"));
+    script.push_str(&format!("export ICACHE_HTTP_URL=http://127.0.0.1:{http}\n"));
+    script.push_str(&format!("export ICACHE_ADMIN_URL=http://127.0.0.1:{admin}\n"));
     for step in steps {
         let mut command = step.command.replace("cargo run --release --", "icache");
         for (written, free) in ports {

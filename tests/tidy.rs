@@ -14,6 +14,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("explanation", &["decision", "index", "lookup", "model"]),
     ("contract", &["explanation", "index", "model"]),
     ("bench", &["model"]),
+    ("telemetry", &[]),
+    ("top", &["doctor", "model", "policy", "server", "telemetry"]),
+    ("doctor", &["decision", "model", "policy", "server", "telemetry"]),
     ("capture", &["contract", "model"]),
     (
         "replay",
@@ -24,7 +27,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &["capture", "contract", "decision", "engine", "hash", "index", "lookup", "model", "policy"],
     ),
     ("server", &["contract", "decision", "explanation", "index", "lookup", "model", "policy"]),
-    ("subscribe", &["contract", "engine", "model", "server"]),
+    ("subscribe", &["contract", "engine", "model", "server", "telemetry"]),
 ];
 
 /// Modules that may name everybody.
@@ -154,7 +157,9 @@ fn every_module_says_what_it_is_for() {
 fn no_machine_paths() {
     let homes = ["/root/", "/home/", "/work/"];
     let mut wrong = Vec::new();
-    for folder in ["src", "tests", "docs", "proto", "benches", "man", "completions", "deploy"] {
+    for folder in
+        ["src", "tests", "docs", "proto", "benches", "man", "completions", "deploy", "examples", "dist"]
+    {
         let folder = root().join(folder);
         if !folder.is_dir() {
             continue;

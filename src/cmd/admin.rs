@@ -1,4 +1,4 @@
-//! Requests to the admin port of a running server.
+//! Requests to the ports of a running server that speak HTTP.
 
 use std::time::Duration;
 
@@ -12,13 +12,15 @@ use serde::de::DeserializeOwned;
 use super::CommandError;
 use super::connect::{AccessArgs, ConnectFault, Connector};
 use super::error::{ServerError, UsageError, sentence};
+use crate::doctor::FaultKind;
+use crate::model::Timestamp;
 
 /// Longest wait for the whole answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of an answer: some twenty thousand namespaces.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
 
-/// What is asked of an admin port.
+/// What is asked of a port that speaks HTTP.
 pub struct AdminRequest<'a> {
     /// GET, POST or DELETE.
     pub method: Method,
@@ -26,8 +28,37 @@ pub struct AdminRequest<'a> {
     pub path: &'a str,
     /// What comes back, as errors call it: `list of policies`.
     pub answer: &'a str,
-    /// Version of the answer that is understood here.
-    pub version: u32,
+    /// Version of the answer that is understood here; none where it has none.
+    pub version: Option<u32>,
+    /// Of which port.
+    pub port: Port,
+}
+
+/// A port that speaks HTTP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Port {
+    /// Policies, snapshot and more.
+    Admin,
+    /// Health and metrics.
+    Http,
+}
+
+impl Port {
+    /// What it is called, the flag that moves it, and where it is where nobody moves it.
+    fn words(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Admin => ("admin port", "--admin-addr", "http://127.0.0.1:8081"),
+            Self::Http => ("HTTP port", "--http-addr", "http://127.0.0.1:8080"),
+        }
+    }
+}
+
+/// An answer, and what else came with it.
+pub struct Fetched {
+    /// What was answered.
+    pub body: Bytes,
+    /// The server's clock when it answered, in whole seconds; none where it does not say.
+    pub clock: Option<Timestamp>,
 }
 
 /// Asks the server at `url`; Ctrl-C ends the wait.
@@ -36,25 +67,57 @@ pub fn ask<T: DeserializeOwned>(
     access: &AccessArgs,
     request: &AdminRequest<'_>,
 ) -> Result<T, CommandError> {
-    let asked = Asked::parse(url, access, request)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let body = runtime.block_on(async {
+    let fetched = runtime.block_on(async {
         tokio::select! {
-            answer = tokio::time::timeout(TIMEOUT, asked.send()) => match answer {
-                Ok(answer) => answer.map_err(CommandError::from),
-                Err(_) => Err(asked.failed(&format!("no answer within {TIMEOUT:?}")).into()),
-            },
+            answer = fetch(url, access, request) => answer,
             _ = tokio::signal::ctrl_c() => Err(CommandError::Interrupted),
         }
     })?;
-    let version: Version = serde_json::from_slice(&body).map_err(|_| asked.foreign())?;
-    if version.version != request.version {
-        let what = format!("`{}` answers in version {} of the shape", asked.url, version.version);
-        let advice =
-            format!("ask with an icache of the server's release; this one reads version {}", request.version);
-        return Err(ServerError::new(what, advice).into());
+    Ok(understand(url, request, &fetched.body)?)
+}
+
+/// Asks the server at `url`, and waits 10 s at most.
+pub async fn fetch(
+    url: &str,
+    access: &AccessArgs,
+    request: &AdminRequest<'_>,
+) -> Result<Fetched, CommandError> {
+    let asked = Asked::parse(url, access, request)?;
+    match tokio::time::timeout(TIMEOUT, asked.send()).await {
+        Ok(answer) => Ok(answer?),
+        Err(_) => Err(asked.failed(&format!("no answer within {TIMEOUT:?}")).into()),
     }
-    Ok(serde_json::from_slice(&body).map_err(|_| asked.foreign())?)
+}
+
+/// What the server at `url` said, in the shape that it should have.
+pub fn understand<T: DeserializeOwned>(
+    url: &str,
+    request: &AdminRequest<'_>,
+    body: &[u8],
+) -> Result<T, ServerError> {
+    if let Some(wanted) = request.version {
+        let version: Version = serde_json::from_slice(body).map_err(|_| foreign(url, request))?;
+        if version.version != wanted {
+            let what = format!("`{url}` answers in version {} of the shape", version.version);
+            let advice =
+                format!("ask with an icache of the server's release; this one reads version {wanted}");
+            return Err(ServerError::new(what, advice));
+        }
+    }
+    serde_json::from_slice(body).map_err(|_| foreign(url, request))
+}
+
+/// What answers is something else.
+pub fn foreign(url: &str, request: &AdminRequest<'_>) -> ServerError {
+    let (port, ..) = request.port.words();
+    ServerError::new(
+        format!(
+            "what the server at `{url}` answers to `{} {}` is no {}",
+            request.method, request.path, request.answer
+        ),
+        format!("check that the address is that of the {port} of an icache server"),
+    )
 }
 
 #[derive(Deserialize)]
@@ -72,10 +135,11 @@ struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     fn parse(given: &str, access: &AccessArgs, request: &'a AdminRequest<'a>) -> Result<Self, UsageError> {
+        let (port, _, usual) = request.port.words();
         let wrong = || {
             UsageError::new(
-                format!("`{given}` is no URL of an admin port"),
-                "write it as `http://HOST:PORT` or `https://HOST:PORT`, such as `http://127.0.0.1:8081`",
+                format!("`{given}` is no URL of the {port}"),
+                format!("write it as `http://HOST:PORT` or `https://HOST:PORT`, such as `{usual}`"),
             )
         };
         let uri: Uri = given.parse().map_err(|_| wrong())?;
@@ -93,13 +157,13 @@ impl<'a> Asked<'a> {
         Ok(Self { connector: Connector::new(&url, &uri, access), url, authorization, request })
     }
 
-    async fn send(&self) -> Result<Bytes, ServerError> {
+    async fn send(&self) -> Result<Fetched, ServerError> {
         let stream = self.connector.connect().await.map_err(|fault| match fault {
             ConnectFault::Unreachable(why) => self.failed(&why),
-            ConnectFault::Tls(what, advice) => ServerError::new(what, advice),
+            ConnectFault::Tls(what, advice) => ServerError::new(what, advice).of(FaultKind::Tls),
         })?;
         let broke = |error: hyper::Error| match self.connector.refusal() {
-            Some(refusal) => refusal,
+            Some(refusal) => refusal.of(FaultKind::Tls),
             None if error.is_parse() => self.plain(),
             None => self.failed(&sentence(&error)),
         };
@@ -119,23 +183,27 @@ impl<'a> Asked<'a> {
         let request = request.body(Empty::<Bytes>::new()).map_err(|error| self.failed(&sentence(&error)))?;
         let answer = sender.send_request(request).await.map_err(broke)?;
         let status = answer.status();
+        let clock = answer.headers().get("date").and_then(|date| clock(date.to_str().ok()?));
         let body = Limited::new(answer.into_body(), MAX_ANSWER_BYTES).collect().await;
         let body = body.map_err(|error| self.failed(&sentence(&error)))?.to_bytes();
-        if status == StatusCode::OK { Ok(body) } else { Err(self.answered(status, &body)) }
+        if status == StatusCode::OK { Ok(Fetched { body, clock }) } else { Err(self.answered(status, &body)) }
     }
 
     /// What an answer that is none means.
     fn answered(&self, status: StatusCode, body: &[u8]) -> ServerError {
+        let (port, ..) = self.request.port.words();
         let (url, asked) = (&self.url, format!("`{} {}`", self.request.method, self.request.path));
         match status {
             StatusCode::UNAUTHORIZED => ServerError::new(
                 format!("the server at `{url}` refuses {asked} to whoever shows none of its tokens"),
                 "ask its operator for one, and give it with `--token-file`, `--token` or ICACHE_TOKEN",
-            ),
+            )
+            .of(FaultKind::Refused),
             StatusCode::FORBIDDEN => ServerError::new(
                 format!("the server at `{url}` refuses {asked} to this token"),
                 "the admin port has tokens of its own: those of `--admin-token-file` of the server",
-            ),
+            )
+            .of(FaultKind::Refused),
             StatusCode::BAD_REQUEST | StatusCode::INSUFFICIENT_STORAGE => {
                 let said = String::from_utf8_lossy(body.get(..512).unwrap_or(body)).trim().to_owned();
                 ServerError::new(
@@ -145,32 +213,46 @@ impl<'a> Asked<'a> {
             }
             status => ServerError::new(
                 format!("the server at `{url}` answered HTTP {status} to {asked}"),
-                "check that the address is that of the admin port of an icache server",
+                format!("check that the address is that of the {port} of an icache server"),
             ),
         }
     }
 
     fn failed(&self, why: &str) -> ServerError {
+        let (port, flag, _) = self.request.port.words();
         ServerError::new(
             format!("cannot reach the server at `{}`: {why}", self.url),
-            "check that it runs, and that the address is that of its admin port (`--admin-addr` of `icache serve`)",
+            format!(
+                "check that it runs, and that the address is that of its {port} (`{flag}` of `icache serve`)"
+            ),
         )
+        .of(FaultKind::Unreachable)
     }
 
     fn plain(&self) -> ServerError {
+        let (port, ..) = self.request.port.words();
         ServerError::new(
             format!("what answers at `{}` does not speak HTTP", self.url),
-            "where the server has TLS, give an https:// URL; check that the address is that of its admin port",
+            format!(
+                "where the server has TLS, give an https:// URL; check that the address is that of its {port}"
+            ),
         )
     }
+}
 
-    fn foreign(&self) -> ServerError {
-        ServerError::new(
-            format!(
-                "what the server at `{}` answers to `{} {}` is no {}",
-                self.url, self.request.method, self.request.path, self.request.answer
-            ),
-            "check that the address is that of the admin port of an icache server",
-        )
+/// The time that the header `date` tells.
+fn clock(date: &str) -> Option<Timestamp> {
+    let at = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(date).ok()?;
+    Some(Timestamp::from_ns(i64::try_from(at.as_nanosecond()).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_tells_the_servers_clock() {
+        assert_eq!(clock("Thu, 01 Jan 1970 00:00:07 GMT"), Some(Timestamp::from_us(7_000_000)));
+        assert_eq!(clock("yesterday"), None);
     }
 }

@@ -12,6 +12,7 @@ use super::connect::{AccessArgs, ConnectFault, Connector};
 use super::error::{CommandError, ServerError, UsageError};
 use super::input;
 use crate::contract::wire;
+use crate::doctor::FaultKind;
 use crate::model::format_duration;
 
 /// Which server is asked.
@@ -52,6 +53,7 @@ pub struct Client {
 
 type Contract = wire::inferencecache::v1alpha1::inference_cache_client::InferenceCacheClient<Channel>;
 type Fast = wire::icache::v1alpha1::fast_lookup_client::FastLookupClient<Channel>;
+type Health = tonic_health::pb::health_client::HealthClient<Channel>;
 type Observe = wire::icache::v1alpha1::observe_client::ObserveClient<Channel>;
 type Explain = wire::icache::v1alpha1::explain_client::ExplainClient<Channel>;
 
@@ -112,6 +114,11 @@ impl ServerArgs {
         Ok((endpoint.connect_timeout(CONNECT.min(self.timeout.unwrap_or(CONNECT))), url))
     }
 
+    /// Who calls, and whom it trusts.
+    pub fn access(&self) -> &AccessArgs {
+        &self.access
+    }
+
     /// Longest wait for an answer.
     pub fn patience(&self) -> Duration {
         self.timeout.unwrap_or(PATIENCE)
@@ -152,6 +159,11 @@ impl Way {
     /// Where it leads, for errors and logs.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// The server did not answer in time.
+    pub fn late(&self) -> ServerError {
+        late(&self.url, self.timeout)
     }
 
     /// The endpoint, without a connector.
@@ -213,6 +225,11 @@ impl Client {
         &self.url
     }
 
+    /// What the server says of its health.
+    pub fn health(&self) -> Health {
+        Health::new(self.channel.clone())
+    }
+
     /// The explain service.
     pub fn explain(&self) -> Explain {
         Explain::new(self.channel.clone()).max_decoding_message_size(MAX_ANSWER_BYTES)
@@ -241,20 +258,14 @@ impl Client {
 
     /// The server did not answer in time.
     pub fn late(&self) -> CommandError {
-        let url = &self.url;
-        let timeout = format_duration(i64::try_from(self.timeout.as_nanos()).unwrap_or(i64::MAX));
-        ServerError::new(
-            format!("the server at `{url}` did not answer within {timeout}"),
-            "give it longer with `--timeout`, look at its load, and check that this is an icache server's gRPC port",
-        )
-        .into()
+        late(&self.url, self.timeout).into()
     }
 
     /// What a status means to the caller.
     pub fn failed(&self, status: &Status) -> CommandError {
         let url = &self.url;
         if let Some(refusal) = self.connector.refusal() {
-            return refusal.into();
+            return refusal.of(FaultKind::Tls).into();
         }
         if matches!(status.code(), Code::DeadlineExceeded | Code::Cancelled) {
             return self.late();
@@ -285,7 +296,11 @@ impl Client {
             _ => "the server's log says more",
         };
         let code = format!("{:?}", status.code());
-        ServerError::new(format!("the server at `{url}` answered {code}{said}"), advice).into()
+        let fault = match status.code() {
+            Code::Unauthenticated => FaultKind::Refused,
+            _ => FaultKind::Other,
+        };
+        ServerError::new(format!("the server at `{url}` answered {code}{said}"), advice).of(fault).into()
     }
 
     /// What a status means amid messages of which `sent` have left; `what` names one of them.
@@ -304,6 +319,14 @@ impl Client {
         )
         .into()
     }
+}
+
+fn late(url: &str, timeout: Duration) -> ServerError {
+    let timeout = format_duration(i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX));
+    ServerError::new(
+        format!("the server at `{url}` did not answer within {timeout}"),
+        "give it longer with `--timeout`, look at its load, and check that this is an icache server's gRPC port",
+    )
 }
 
 /// Whether what answered speaks something else: HTTP without gRPC, or no HTTP/2 at all.
@@ -338,12 +361,12 @@ fn unreachable(connector: &Connector, url: &str, error: &tonic::transport::Error
     let mut fault: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = fault {
         if let Some(ConnectFault::Tls(what, advice)) = error.downcast_ref() {
-            return ServerError::new(what.as_str(), advice.as_str());
+            return ServerError::new(what.as_str(), advice.as_str()).of(FaultKind::Tls);
         }
         fault = error.source();
     }
     if let Some(refusal) = connector.refusal() {
-        return refusal;
+        return refusal.of(FaultKind::Tls);
     }
     let mut cause: &dyn std::error::Error = error;
     while let Some(deeper) = cause.source() {
@@ -353,4 +376,5 @@ fn unreachable(connector: &Connector, url: &str, error: &tonic::transport::Error
         format!("cannot reach the server at `{url}`: {}", super::error::sentence(&cause)),
         "start one with `icache serve`, or name another with `--server` or ICACHE_SERVER",
     )
+    .of(FaultKind::Unreachable)
 }

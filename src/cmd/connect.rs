@@ -54,6 +54,14 @@ pub struct Access {
 }
 
 impl AccessArgs {
+    /// The same with the token of another port, where one is named.
+    pub fn with_token_of(&self, token_file: Option<&Path>) -> Self {
+        match token_file {
+            Some(path) => Self { token: None, token_file: Some(path.to_path_buf()), ..self.clone() },
+            None => self.clone(),
+        }
+    }
+
     /// Reads what is named; certificates only where the server is asked over TLS. `protocol` is what is spoken then.
     pub fn read(&self, is_tls: bool, protocol: &[u8]) -> Result<Access, UsageError> {
         let tls = if is_tls { Some(Arc::new(self.client_config(protocol)?)) } else { None };

@@ -5,7 +5,7 @@ use hyper::Method;
 use serde::{Deserialize, Serialize};
 
 use super::Outcome;
-use super::admin::{AdminRequest, ask};
+use super::admin::{AdminRequest, Port, ask};
 use super::connect::AccessArgs;
 use super::exit::Exit;
 use crate::render::{self, Format, Printer};
@@ -78,7 +78,13 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
         _ => Method::POST,
     };
     let path = format!("/drain/{}", escaped(&args.replica));
-    let request = AdminRequest { method, path: &path, answer: "state of a replica", version: VERSION };
+    let request = AdminRequest {
+        method,
+        path: &path,
+        answer: "state of a replica",
+        version: Some(VERSION),
+        port: Port::Admin,
+    };
     let state: DrainState = ask(&url, &args.access, &request)?;
     render::drain(printer, args.output, &state)?;
     Ok(Exit::Done)

@@ -6,6 +6,7 @@ use std::io;
 use thiserror::Error;
 
 use super::exit::Exit;
+use crate::doctor::{Fault, FaultKind};
 use crate::render::ErrorText;
 
 /// Why a command failed.
@@ -50,6 +51,7 @@ pub struct UnmetError {
 pub struct ServerError {
     what: String,
     advice: String,
+    fault: FaultKind,
 }
 
 impl UsageError {
@@ -99,7 +101,17 @@ impl UnmetError {
 impl ServerError {
     /// What happened, and what to do.
     pub fn new(what: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { what: what.into(), advice: advice.into() }
+        Self { what: what.into(), advice: advice.into(), fault: FaultKind::Other }
+    }
+
+    /// The same, of this kind.
+    pub fn of(self, fault: FaultKind) -> Self {
+        Self { fault, ..self }
+    }
+
+    /// As a diagnosis has it.
+    pub fn into_fault(self) -> Fault {
+        Fault { kind: self.fault, what: self.what, advice: self.advice }
     }
 }
 

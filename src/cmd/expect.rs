@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::error::UsageError;
 use super::explain::nearest;
+use super::names::Names;
 use crate::decision::Reason;
 use crate::model::Answer;
 
@@ -12,7 +13,7 @@ use crate::model::Answer;
 #[command(next_help_heading = "Expectation")]
 pub struct ExpectArgs {
     /// End with status 1 unless the answer has one of these reason codes
-    #[arg(long, value_name = "CODE,...", value_delimiter = ',')]
+    #[arg(long, value_name = "CODE,...", value_delimiter = ',', value_parser = Names::REASONS, hide_possible_values = true)]
     expect: Vec<String>,
     /// End with status 1 unless the answer's first replica is this one
     #[arg(long, value_name = "ID")]

@@ -1,18 +1,19 @@
-//! `icache explain`: the registry of reason codes, gates, knobs and causes.
+//! `icache explain`: the registry of reason codes, gates, knobs, causes and checks.
 
 use strsim::damerau_levenshtein;
 
 use super::Outcome;
 use super::error::UsageError;
 use super::exit::Exit;
+use super::names::Names;
 use crate::render::{self, Entry, Format, Printer};
 
-/// Explain a reason code, a gate or a knob; without a name, list them all
+/// Explain a reason code, a gate, a knob or a check; without a name, list them all
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Reason code, gate id, policy field, server setting or cause, as `icache explain` lists them
-    #[arg(value_name = "NAME", allow_hyphen_values = true)]
+    /// Reason code, gate id, policy field, server setting, cause, or check of `icache doctor`, as `icache explain` lists them
+    #[arg(value_name = "NAME", allow_hyphen_values = true, value_parser = Names::ENTRIES, hide_possible_values = true)]
     name: Option<String>,
     /// Form of the page
     #[arg(short, long, value_enum, default_value_t, value_name = "FORM")]
@@ -22,7 +23,7 @@ pub struct Args {
 const EXAMPLES: &str = "\
 Examples:
   icache explain
-      all reason codes, gates, knobs and causes
+      all reason codes, gates, knobs, causes and checks
   icache explain UNKNOWN_TENANT
       what the code means, when it is given, and what a gateway does
   icache explain routing-floor-score
@@ -52,7 +53,7 @@ fn find(name: &str) -> Result<Entry, UsageError> {
         let near: Vec<String> = near.iter().map(|name| format!("`icache explain {name}`")).collect();
         format!("did you mean {}?", near.join(" or "))
     };
-    Err(UsageError::new(format!("`{name}` is no reason code, gate, knob or cause"), advice))
+    Err(UsageError::new(format!("`{name}` is no reason code, gate, knob, cause or check"), advice))
 }
 
 /// A policy field without the object it stands in; a server setting by its flag, with and without its hyphens.

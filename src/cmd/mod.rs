@@ -7,6 +7,7 @@ mod check;
 mod client;
 mod completions;
 mod connect;
+mod doctor;
 mod drain;
 mod engine;
 mod error;
@@ -18,6 +19,7 @@ mod generate;
 mod input;
 mod lookup;
 mod man;
+mod names;
 mod offline;
 mod policy;
 mod replay;
@@ -27,6 +29,8 @@ mod serve;
 mod simulate;
 mod state;
 mod subscribe;
+mod survey;
+mod top;
 mod watch;
 
 use std::ffi::OsString;
@@ -78,6 +82,8 @@ enum Command {
     Simulate(Box<simulate::Args>),
     Bench(Box<bench::Args>),
     Policy(policy::Args),
+    Doctor(Box<doctor::Args>),
+    Top(Box<top::Args>),
     Drain(drain::Args),
     State(state::Args),
     Report(Box<report::Args>),
@@ -86,6 +92,10 @@ enum Command {
     Man(man::Args),
     Generate(generate::Args),
 }
+
+/// What `--version` says: version, commit and build.
+const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("ICACHE_COMMIT"), "; ", env!("ICACHE_BUILD"), ")");
 
 /// What runs a command: prints its result and says how it ended.
 type Outcome = Result<Exit, CommandError>;
@@ -102,6 +112,8 @@ impl Command {
             Self::Simulate(args) => simulate::run(args, printer),
             Self::Bench(args) => bench::run(args, printer),
             Self::Policy(args) => policy::run(args, printer),
+            Self::Doctor(args) => doctor::run(args, printer),
+            Self::Top(args) => top::run(args, printer),
             Self::Drain(args) => drain::run(args, printer),
             Self::State(args) => state::run(args, printer),
             Self::Report(args) => report::run(args, printer),
@@ -150,7 +162,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
 fn parse(args: &[OsString]) -> Result<Cli, Exit> {
     let color = asked_color(args);
     // One program has one version, under its own name.
-    let definition = definition().mut_subcommands(|command| command.display_name("icache"));
+    let definition = definition().version(VERSION).mut_subcommands(|command| command.display_name("icache"));
     let mut definition = definition.color(match color {
         ColorWhen::Auto => clap::ColorChoice::Auto,
         ColorWhen::Always => clap::ColorChoice::Always,

@@ -60,7 +60,7 @@ enum TierArg {
 
 /// Statistics of the replica, in (tenant, model).
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Statistics (once one is given, the others are reported as 0)")]
+#[command(next_help_heading = "Statistics (with one given, the others are reported as 0)")]
 struct StatsArgs {
     /// Share of queried tokens found in cache, 0 to 1
     #[arg(long, value_name = "SHARE", value_parser = input::share)]

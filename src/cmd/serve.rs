@@ -70,7 +70,7 @@ pub struct Args {
     /// Address of /healthz, /readyz and /metrics, always in plaintext; port 0 takes a free one
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", value_parser = address)]
     http_addr: SocketAddr,
-    /// Address of /policy, /snapshot, /probe, /drain and /config, for operators and controllers; port 0 takes a free one
+    /// Address of /policy, /snapshot, /probe, /drain, /unknown and /config, for operators and controllers; port 0 takes a free one
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8081", value_parser = address)]
     admin_addr: SocketAddr,
     /// Write the bound addresses as JSON to this file once ready

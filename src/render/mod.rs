@@ -8,6 +8,7 @@ mod bench;
 mod capture;
 mod config;
 mod diagnostics;
+mod doctor;
 mod drain;
 mod error;
 mod explanation;
@@ -23,6 +24,7 @@ mod simulate;
 mod state;
 mod table;
 mod text;
+mod top;
 
 pub use answer::{AnswerJson, RankedReplicaJson, ack, answer};
 pub use bench::{BenchProgress, bench, bench_page};
@@ -31,6 +33,7 @@ pub use config::{config, settings_table};
 pub use diagnostics::{
     DiagnosticFormat, Linted, diagnostics, lint_rules_page, policy_error, rule, rule_listing,
 };
+pub use doctor::{diagnosis, doctor_page};
 pub use drain::drain;
 pub use error::{ErrorText, error, warnings};
 pub use explanation::{Asked, ExplanationJson, explanation};
@@ -47,6 +50,7 @@ pub use simulate::{SimulationProgress, simulated, simulated_page};
 pub use state::state;
 pub use table::Grid;
 pub use text::{Tone, clean, real};
+pub use top::{Screen, Shown, top};
 
 /// Version of every JSON shape of this module; it grows when a field changes its meaning or goes.
 pub const JSON_VERSION: u32 = 1;

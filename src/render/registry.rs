@@ -11,6 +11,7 @@ use super::printer::{Format, Printer};
 use super::table::Grid;
 use super::text::{Tone, wrap};
 use crate::decision::{Cause, GateId, Knob, KnobOwner, PIPELINE, Reason};
+use crate::doctor::{Check, Source};
 
 /// One entry of a registry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +24,8 @@ pub enum Entry {
     Knob(Knob),
     /// Why a gate did what it did.
     Cause(Cause),
+    /// A check of `icache doctor`.
+    Check(Check),
 }
 
 impl Entry {
@@ -31,7 +34,9 @@ impl Entry {
         let reasons = Reason::ALL.iter().copied().map(Entry::Reason);
         let gates = GateId::ALL.iter().copied().map(Entry::Gate);
         let knobs = Knob::ALL.iter().copied().map(Entry::Knob);
-        reasons.chain(gates).chain(knobs).chain(Cause::ALL.iter().copied().map(Entry::Cause))
+        let causes = Cause::ALL.iter().copied().map(Entry::Cause);
+        let checks = Check::ALL.iter().copied().map(Entry::Check);
+        reasons.chain(gates).chain(knobs).chain(causes).chain(checks)
     }
 
     /// The name it is known by.
@@ -41,6 +46,7 @@ impl Entry {
             Self::Gate(gate) => gate.id(),
             Self::Knob(knob) => knob.info().name,
             Self::Cause(cause) => cause.id(),
+            Self::Check(check) => check.id(),
         }
     }
 
@@ -52,6 +58,7 @@ impl Entry {
             Self::Knob(knob) if knob.info().owner == KnobOwner::Policy => "policy field",
             Self::Knob(_) => "server setting",
             Self::Cause(_) => "cause",
+            Self::Check(_) => "check of `icache doctor`",
         }
     }
 }
@@ -95,6 +102,15 @@ enum EntryJson {
     },
     #[serde(rename_all = "camelCase")]
     Cause { version: u32, id: &'static str, sentence: &'static str },
+    #[serde(rename_all = "camelCase")]
+    Check {
+        version: u32,
+        id: &'static str,
+        severity: &'static str,
+        summary: &'static str,
+        needs: Vec<&'static str>,
+        doc: &'static str,
+    },
 }
 
 impl From<Entry> for EntryJson {
@@ -133,8 +149,17 @@ impl From<Entry> for EntryJson {
                 Self::Knob { version, name, owner, flag, default, off, summary: info.summary, gates }
             }
             Entry::Cause(cause) => Self::Cause { version, id: cause.id(), sentence: cause.sentence() },
+            Entry::Check(check) => {
+                let info = check.info();
+                let (id, severity, summary) = (info.id, info.severity.label(), info.summary);
+                Self::Check { version, id, severity, summary, needs: needs(check), doc: info.doc }
+            }
         }
     }
+}
+
+fn needs(check: Check) -> Vec<&'static str> {
+    check.info().needs.iter().copied().map(Source::label).collect()
 }
 
 fn stages(gate: GateId) -> Vec<&'static str> {
@@ -181,6 +206,7 @@ pub fn page(printer: &mut Printer, format: Format, entry: Entry) -> io::Result<(
         Entry::Gate(gate) => (gate.info().summary, gate.info().doc),
         Entry::Knob(knob) => (knob.info().summary, ""),
         Entry::Cause(cause) => (cause.sentence(), ""),
+        Entry::Check(check) => (check.info().summary, check.info().doc),
     };
     let width = printer.look().width;
     let title = format!("{} ({}): {summary}", entry.name(), entry.kind());
@@ -231,6 +257,9 @@ fn facts(entry: Entry) -> Vec<(&'static str, String)> {
             ]
         }
         Entry::Cause(_) => vec![("seen in", "steps of `icache lookup --explain`".to_owned())],
+        Entry::Check(check) => {
+            vec![("severity", check.info().severity.label().to_owned()), ("needs", listed(needs(check)))]
+        }
     }
 }
 
@@ -268,7 +297,11 @@ pub fn listing(printer: &mut Printer, format: Format) -> io::Result<()> {
     for cause in Cause::ALL {
         causes.row([cause.id(), cause.sentence()]);
     }
-    for grid in [reasons, gates, knobs, causes] {
+    let mut checks = Grid::new(look, &["check of icache doctor", "finds"]);
+    for info in Check::ALL.iter().map(|check| check.info()) {
+        checks.row([info.id, info.summary]);
+    }
+    for grid in [reasons, gates, knobs, causes, checks] {
         for line in grid.lines() {
             printer.line(&line)?;
         }

@@ -108,6 +108,8 @@ pub fn count_of(number: u64, noun: &str) -> String {
         noun.to_owned()
     } else if noun.ends_with("ch") {
         format!("{noun}es")
+    } else if let Some(stem) = noun.strip_suffix("cy") {
+        format!("{stem}cies")
     } else if let Some(stem) = noun.strip_suffix("try") {
         format!("{stem}tries")
     } else if noun.ends_with('x') {
@@ -153,6 +155,7 @@ mod tests {
             (2_000, "batch", "2,000 batches"),
             (2, "entry", "2 entries"),
             (2, "prefix", "2 prefixes"),
+            (2, "policy", "2 policies"),
         ] {
             assert_eq!(count_of(number, noun), shown);
         }

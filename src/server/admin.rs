@@ -90,6 +90,7 @@ pub(super) fn routes(admin: Admin) -> Router {
     Router::new()
         .merge(guarded(Endpoint::Policy, policy))
         .merge(guarded(Endpoint::Snapshot, Router::new().route("/snapshot", get(show_snapshot))))
+        .merge(guarded(Endpoint::Unknown, Router::new().route("/unknown", get(show_unknown))))
         .merge(guarded(Endpoint::Config, Router::new().route("/config", get(show_config))))
         .merge(guarded(Endpoint::Drain, drain))
         .merge(guarded(Endpoint::Probe, probing))
@@ -164,6 +165,14 @@ pub(super) fn read(body: Result<Bytes, BytesRejection>, most: usize) -> Result<B
 
 async fn show_snapshot(State(admin): State<Admin>) -> Response {
     match aside(move || snapshot::view(&admin.0.core.router.index().snapshot())).await {
+        Some(view) => json(&view),
+        None => fault(),
+    }
+}
+
+async fn show_unknown(State(admin): State<Admin>) -> Response {
+    let view = move || admin.0.core.strangers.view(admin.0.core.router.index());
+    match aside(view).await {
         Some(view) => json(&view),
         None => fault(),
     }

@@ -1,13 +1,13 @@
 //! The effective configuration as `GET /config` and `icache serve --print-config` tell it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Version of the shape.
 pub const CONFIG_VIEW_VERSION: u32 = 1;
 
 /// Every setting.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ConfigView {
     /// Version of the shape.
     pub version: u32,
@@ -16,7 +16,7 @@ pub struct ConfigView {
 }
 
 /// One setting.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SettingView {
     /// Key of the configuration file.
     pub key: String,

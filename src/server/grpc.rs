@@ -186,6 +186,9 @@ pub(super) fn decide(
         (!is_left_out).then_some(Body::Lookup(ObservedLookup { request, answer }))
     });
     drop(turn);
+    if !is_left_out {
+        core.strangers.record(lookup, decision.reason, call.now);
+    }
     (decision, response)
 }
 

@@ -149,6 +149,8 @@ metrics! {
         "connections that are open";
     ConnectionsRefused "connections_refused_total" Counter ["port"],
         "connections closed at once because --max-connections were open on that port";
+    UnknownAuth "unknown_auth_total" Counter ["result"],
+        "requests for /unknown, by how the access was judged";
 }
 
 impl Metric {
@@ -244,10 +246,7 @@ impl Metrics {
         register_process(&metrics.registry);
         gauge(&metrics.registry, Metric::ServerUp).with_label_values::<&str>(&[]).set(1);
         gauge(&metrics.registry, Metric::BuildInfo)
-            .with_label_values(&[
-                env!("CARGO_PKG_VERSION"),
-                option_env!("ICACHE_COMMIT").unwrap_or("unknown"),
-            ])
+            .with_label_values(&[env!("CARGO_PKG_VERSION"), env!("ICACHE_COMMIT")])
             .set(1);
         metrics.show_zeroes();
         metrics

@@ -27,6 +27,7 @@ mod queue;
 mod saved;
 mod series;
 mod snapshot;
+mod strangers;
 mod sweeper;
 mod tls;
 mod tokens;
@@ -51,6 +52,8 @@ pub use config_view::{CONFIG_VIEW_VERSION, ConfigView, SettingView};
 pub use metrics::{METRICS, Metric, MetricInfo, MetricKind};
 pub use probe::answer_probe;
 pub use saved::{Loaded, LoadedState, MAX_SET_ASIDE, StateFolder};
+pub use snapshot::{ReplicaView, SnapshotView, TenantView};
+pub use strangers::{UNKNOWN_VIEW_VERSION, UnknownKey, UnknownView};
 pub use tls::TlsFiles;
 
 use self::access::Access;
@@ -64,6 +67,7 @@ use self::metrics::Metrics;
 use self::order::Order;
 use self::policies::Policies;
 use self::saved::Saver;
+use self::strangers::Strangers;
 use crate::contract::wire::DESCRIPTORS;
 use crate::contract::wire::icache::v1alpha1::explain_server::ExplainServer;
 use crate::contract::wire::icache::v1alpha1::fast_lookup_server::FastLookupServer;
@@ -174,6 +178,7 @@ struct Core {
     in_flight: Arc<AtomicU64>,
     phase: watch::Receiver<Phase>,
     access: Access,
+    strangers: Strangers,
 }
 
 /// Where the server is in its life.
@@ -244,6 +249,7 @@ pub async fn start(
         order,
         in_flight: Arc::new(AtomicU64::new(0)),
         phase: phase_seen.clone(),
+        strangers: Strangers::default(),
         access: Access::new(guards.callers.clone(), Arc::clone(&metrics)),
         router,
         metrics,

@@ -1,6 +1,6 @@
 //! `GET /snapshot`: the replicas and tenants in the shape that existing controllers decode.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::policies::rfc3339;
 use crate::index::{ReplicaRow, Snapshot, TenantRow};
@@ -10,46 +10,66 @@ use crate::model::Timestamp;
 const NEVER: &str = "0001-01-01T00:00:00Z";
 
 /// The whole answer.
-#[derive(Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SnapshotView {
-    replicas: Vec<ReplicaView>,
-    tenants: Vec<TenantView>,
-    total_prefixes: u64,
-    hot_prefixes: u64,
+pub struct SnapshotView {
+    /// By id, then tenant.
+    pub replicas: Vec<ReplicaView>,
+    /// By id.
+    pub tenants: Vec<TenantView>,
+    /// Distinct keys.
+    pub total_prefixes: u64,
+    /// Of these, the keys with a delivered hit since the last sweep but one.
+    pub hot_prefixes: u64,
 }
 
-#[derive(Serialize)]
+/// One replica of one tenant.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ReplicaView {
-    replica_id: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    tenant: String,
-    cache_memory_bytes: i64,
-    hit_rate: f32,
-    pressure: f32,
+pub struct ReplicaView {
+    /// Who.
+    pub replica_id: String,
+    /// Whose.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tenant: String,
+    /// Bytes of its cache.
+    pub cache_memory_bytes: i64,
+    /// 0..1; 0 where it has reported no statistics.
+    pub hit_rate: f32,
+    /// Share of its cache in use, 0..1.
+    pub pressure: f32,
     /// When it was last heard of.
-    last_update: String,
-    prefix_count: u64,
-    last_event_at: String,
-    #[serde(skip_serializing_if = "is_false")]
-    stats_reported: bool,
-    #[serde(skip_serializing_if = "is_zero")]
-    t2_hit_tokens: i64,
-    #[serde(skip_serializing_if = "is_zero")]
-    t2_query_tokens: i64,
+    pub last_update: String,
+    /// Keys that it holds.
+    pub prefix_count: u64,
+    /// When its last event came, in RFC 3339; the year 1 where none has.
+    pub last_event_at: String,
+    /// Whether it has reported statistics.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub stats_reported: bool,
+    /// A running total.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub t2_hit_tokens: i64,
+    /// A running total.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub t2_query_tokens: i64,
 }
 
-#[derive(Serialize)]
+/// One tenant.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct TenantView {
-    tenant_id: String,
-    index_entries: u64,
-    hit_rate: f64,
-    #[serde(skip_serializing_if = "is_false")]
-    hit_rate_reported: bool,
+pub struct TenantView {
+    /// Which.
+    pub tenant_id: String,
+    /// Distinct keys.
+    pub index_entries: u64,
+    /// 0..1.
+    pub hit_rate: f64,
+    /// Whether any of its replicas has reported statistics.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub hit_rate_reported: bool,
     /// Not told apart by tenant.
-    memory_used: u64,
+    pub memory_used: u64,
 }
 
 fn is_false(value: &bool) -> bool {

@@ -11,6 +11,8 @@ use hyper::{Request, Uri};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
+use crate::telemetry::read_labels;
+
 /// Bytes of a page; a longer one counts as a failed scrape.
 pub const MAX_PAGE_BYTES: usize = 8 << 20;
 /// Longest wait for a page.
@@ -177,32 +179,6 @@ impl Sample {
             rank: label("engine").or_else(|| label("dp_rank")),
             value: Some(value).filter(|value| value.is_finite() && *value >= 0.0)?,
         })
-    }
-}
-
-/// The labels up to the closing brace, and what comes after it.
-fn read_labels(mut text: &str) -> Option<(Vec<(String, String)>, &str)> {
-    let mut labels = Vec::new();
-    loop {
-        text = text.trim_start_matches([' ', ',']);
-        if let Some(rest) = text.strip_prefix('}') {
-            return Some((labels, rest));
-        }
-        let (name, rest) = text.split_once('=')?;
-        let mut chars = rest.trim_start().strip_prefix('"')?.chars();
-        let mut value = String::new();
-        loop {
-            match chars.next()? {
-                '"' => break,
-                '\\' => match chars.next()? {
-                    'n' => value.push('\n'),
-                    other => value.push(other),
-                },
-                other => value.push(other),
-            }
-        }
-        labels.push((name.trim().to_owned(), value));
-        text = chars.as_str();
     }
 }
 

@@ -3,7 +3,7 @@
 use hyper::Method;
 
 use crate::cmd::CommandError;
-use crate::cmd::admin::{AdminRequest, ask};
+use crate::cmd::admin::{AdminRequest, Port, ask};
 use crate::cmd::connect::AccessArgs;
 use crate::policy::{POLICY_VIEW_VERSION, PolicyView};
 
@@ -15,5 +15,6 @@ pub fn is_url(text: &str) -> bool {
 /// Asks the server at `url` for `GET /policy`; Ctrl-C ends the wait.
 pub fn policies(url: &str, access: &AccessArgs) -> Result<PolicyView, CommandError> {
     let (path, answer) = ("/policy", "list of policies");
-    ask(url, access, &AdminRequest { method: Method::GET, path, answer, version: POLICY_VIEW_VERSION })
+    let version = Some(POLICY_VIEW_VERSION);
+    ask(url, access, &AdminRequest { method: Method::GET, path, answer, version, port: Port::Admin })
 }

@@ -8,6 +8,7 @@ use crate::cmd::Outcome;
 use crate::cmd::error::{UsageError, sentence};
 use crate::cmd::exit::Exit;
 use crate::cmd::input;
+use crate::cmd::names::Names;
 use crate::policy::SourceText;
 use crate::policy::lint::{LintOptions, Rule, Severity, fixed, lint};
 use crate::render::{self, DiagnosticFormat, Linted, Printer};
@@ -29,7 +30,7 @@ pub struct Args {
     #[arg(long, value_enum, value_name = "WHAT")]
     deny: Option<Deny>,
     /// Leave out what this rule finds (repeatable; also separated by commas)
-    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = Names::RULES, hide_possible_values = true)]
     allow: Vec<String>,
     /// Namespace of objects that name none
     #[arg(long, value_name = "NAMESPACE")]

@@ -4,6 +4,7 @@ use crate::cmd::Outcome;
 use crate::cmd::error::UsageError;
 use crate::cmd::exit::Exit;
 use crate::cmd::explain::nearest;
+use crate::cmd::names::Names;
 use crate::policy::lint::Rule;
 use crate::render::{self, Format, Printer};
 
@@ -12,7 +13,7 @@ use crate::render::{self, Format, Printer};
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Id of the rule, as diagnostics show it
-    #[arg(value_name = "RULE")]
+    #[arg(value_name = "RULE", value_parser = Names::RULES, hide_possible_values = true)]
     rule: Option<String>,
     /// Form of the page
     #[arg(short, long, value_enum, default_value_t, value_name = "FORM")]

@@ -92,6 +92,8 @@ labels! {
         Config "config",
         /// `/drain`.
         Drain "drain",
+        /// `/unknown`.
+        Unknown "unknown",
     }
 }
 
@@ -103,6 +105,7 @@ impl Endpoint {
             Self::Probe => Metric::ProbeAuth,
             Self::Config => Metric::ConfigAuth,
             Self::Drain => Metric::DrainAuth,
+            Self::Unknown => Metric::UnknownAuth,
         }
     }
 }
