@@ -185,6 +185,13 @@ impl World {
         self.index.apply_event(&event, Timestamp::from_ns(self.now)).removed
     }
 
+    /// Whether the replica is said to hold the block alone.
+    fn holds(&self, replica: usize, hash: u64) -> bool {
+        let hash = PrefixHash::new(hash);
+        let input = Input::Exact(ExactHash::Given(hash.as_bytes()));
+        seen(&self.index, &query(&input, self.now)).contains_key(REPLICAS[replica])
+    }
+
     fn evict(&mut self) {
         let (sequence, from, until) = self.part();
         let replica = self.random.below(4) as usize;
@@ -346,4 +353,24 @@ fn long_chains_over_the_cap_agree_with_a_list() {
 #[test]
 fn long_chains_over_the_cap_agree_with_a_list_by_hits() {
     agrees(500, Eviction::Lfu);
+}
+
+/// What is told anew at the same time keeps its place among its neighbours: tails go before heads.
+#[test]
+fn a_block_told_anew_amid_a_chain_keeps_its_place() {
+    for told in [1..2, 0..1, 2..3, 1..3, 3..4] {
+        let mut world = World::new(0, 5, Eviction::Lru);
+        let chain: Vec<u64> = (0..5).map(|at| block(0, at)).collect();
+        world.store(0, &chain, &[16; 5], Tier::T1, START);
+        for at in told {
+            world.store(0, &chain[at..=at], &[16], Tier::T2, START);
+        }
+        for later in 1..=5 {
+            world.now += SECOND;
+            world.store(1, &[block(1, 100 + later)], &[16], Tier::T1, world.now);
+            let left: Vec<bool> = chain.iter().map(|hash| world.holds(0, *hash)).collect();
+            let expected: Vec<bool> = (0..5).map(|at| at < 5 - later).collect();
+            assert_eq!(left, expected, "after {later} that came later");
+        }
+    }
 }

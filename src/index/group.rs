@@ -157,13 +157,14 @@ impl Group {
     }
 
     /// Its place in the order: the time of what goes first, and when one of that time arrived. No arrivals of another
-    /// group lie between those of one group and one time.
+    /// group lie between those of one group and one time, so which of them does not matter; but it must be one that is
+    /// still there, since what is told anew amid a group leaves two that began as one.
     pub(super) fn place(&self, hold: Hold) -> (i64, u64) {
-        if !hold.is_varied() {
-            return (hold.at_ns(), self.arrival);
-        }
-        let first = hold.mask().trailing_zeros();
-        (self.at_ns(hold, first), self.arrival_of(first))
+        let slot = match self.is_backward {
+            true => hold.mask().ilog2(),
+            false => hold.mask().trailing_zeros(),
+        };
+        (self.at_ns(hold, slot), self.arrival_of(slot))
     }
 
     /// Bytes on the heap.
