@@ -9,10 +9,10 @@ use parking_lot::Mutex;
 
 use crate::decision::{Arrival, Candidate, Decision, InputResolver, Query, Reason, Settings, plan};
 use crate::hash::fingerprint_chain;
-use crate::index::{DomainFacts, Index, IndexConfig, TenantSettings};
+use crate::index::{Applied, DomainFacts, EventApplied, Index, IndexConfig, TenantSettings};
 use crate::model::{
-    Eviction, Limits, LookupRequest, PrefixHash, RankerKnobs, ReplicaId, ResolvedPolicy, Sourced, TenantId,
-    Timestamp, duration_ns,
+    CacheEvent, Eviction, Limits, LookupRequest, PrefixHash, RankerKnobs, ReplicaId, ResolvedPolicy, Sourced,
+    StateUpdate, TenantId, Timestamp, duration_ns,
 };
 use crate::policy::{PolicySet, PolicyStore};
 
@@ -114,6 +114,16 @@ impl Router {
     /// The index: updates, events and sweeps go to it directly.
     pub fn index(&self) -> &Index {
         &self.index
+    }
+
+    /// Applies a delta that arrived at `now`, and takes note of the prefills that it says are done.
+    pub fn apply_update(&self, update: &StateUpdate<'_>, now: Timestamp) -> Applied {
+        self.index.apply_update(update, now)
+    }
+
+    /// Applies an event that arrived at `now`.
+    pub fn apply_event(&self, event: &CacheEvent<'_>, now: Timestamp) -> EventApplied {
+        self.index.apply_event(event, now)
     }
 
     /// Ranking settings.

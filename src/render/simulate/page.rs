@@ -110,12 +110,14 @@ fn of_run(result: &Simulated, run: &Run) -> Section {
         Unit::Count("tokens"),
         Merge::Sum,
     );
-    let load =
-        run.engines.iter().enumerate().fold(load.x(across(run)).column_width(width(run)), |plot, (at, of)| {
+    let load = run.engines.iter().enumerate().fold(
+        load.x(across(run)).column_width(width(run)),
+        |plot, (at, of)| {
             let tokens =
                 run.windows.iter().map(|window| window.prefilled_tokens.get(at).copied().unwrap_or(0) as f64);
             plot.series(Series::new(&of.name, tokens))
-        });
+        },
+    );
     let section = Section::new(&name(result, run)).plot(load);
     if run.index.is_none() {
         return section;
