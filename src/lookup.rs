@@ -7,12 +7,13 @@ use std::time::Instant;
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 
-use crate::decision::{Arrival, Candidate, Decision, InputResolver, Query, Reason, Settings, plan};
+use crate::decision::{Arrival, Candidate, Decision, Evidence, InputResolver, Query, Reason, Settings, plan};
 use crate::hash::fingerprint_chain;
 use crate::index::{Applied, DomainFacts, EventApplied, Index, IndexConfig, TenantSettings};
+use crate::load::{Delivered, Loads, Members};
 use crate::model::{
-    CacheEvent, Eviction, Limits, LookupRequest, PrefixHash, RankerKnobs, ReplicaId, ResolvedPolicy, Sourced,
-    StateUpdate, TenantId, Timestamp, duration_ns,
+    CacheEvent, Eviction, Limits, LookupRequest, PrefixHash, Ranker, RankerKnobs, ReplicaId, ResolvedPolicy,
+    Sourced, StateUpdate, TenantId, Timestamp, duration_ns,
 };
 use crate::policy::{PolicySet, PolicyStore};
 
@@ -35,6 +36,7 @@ pub struct RouterConfig {
 /// The index with everything that a lookup needs beside it.
 pub struct Router {
     index: Index,
+    loads: Loads,
     policies: PolicyStore,
     /// Held while policies are replaced: lookups and index must end up with the same set.
     replacing: Mutex<()>,
@@ -102,6 +104,7 @@ impl Router {
         index.set_tenant_settings(default_settings, by_tenant);
         Self {
             index,
+            loads: Loads::new(&config.ranker),
             policies: PolicyStore::new(config.policies),
             replacing: Mutex::new(()),
             ranker: Arc::new(config.ranker),
@@ -118,12 +121,21 @@ impl Router {
 
     /// Applies a delta that arrived at `now`, and takes note of the prefills that it says are done.
     pub fn apply_update(&self, update: &StateUpdate<'_>, now: Timestamp) -> Applied {
-        self.index.apply_update(update, now)
+        let applied = self.index.apply_update(update, now);
+        self.loads.reported(update, now);
+        applied
     }
 
     /// Applies an event that arrived at `now`.
     pub fn apply_event(&self, event: &CacheEvent<'_>, now: Timestamp) -> EventApplied {
-        self.index.apply_event(event, now)
+        let applied = self.index.apply_event(event, now);
+        self.loads.happened(event, now);
+        applied
+    }
+
+    /// What is known of the load of replicas.
+    pub fn loads(&self) -> &Loads {
+        &self.loads
     }
 
     /// Ranking settings.
@@ -210,11 +222,27 @@ impl Router {
             in_flight: call.in_flight,
         };
         let plan = plan(request, settings, &Tokens, arrival);
-        let evidence = plan.query().map(|query| self.index.read(&query));
+        let is_balanced = settings.ranker.ranker.value == Ranker::Balanced;
+        let read = plan.query().map(|query| match is_balanced {
+            true => self.read_balanced(&query, settings),
+            false => (self.index.read(&query), None),
+        });
+        let (evidence, members) = read.unzip();
         let concluded = plan.conclude(evidence);
         let (decision, input) = concluded.deliver(call.watch.elapsed_ns());
-        if credits && decision.reason == Reason::PrefixMatch {
-            let query = Query::new(request, settings, &input, call.now);
+        if !credits {
+            return decision;
+        }
+        let query = Query::new(request, settings, &input, call.now);
+        if let (Some(chosen), Some(members)) = (decision.chosen(), members.flatten()) {
+            let delivered = Delivered {
+                member: chosen.member,
+                held_blocks: chosen.blocks,
+                uncached_tokens: chosen.wait.map_or(0.0, |wait| wait.uncached_tokens as f32),
+            };
+            self.loads.deliver(&query, &members, delivered, call.now);
+        }
+        if decision.reason == Reason::PrefixMatch {
             let delivered: Vec<(&ReplicaId, u32)> = decision
                 .delivered()
                 .filter_map(|Candidate { member, blocks, .. }| Some((decision.roster.get(*member)?, *blocks)))
@@ -222,6 +250,13 @@ impl Router {
             self.index.credit(&query, &delivered, settings.policy.eviction.value == Eviction::Lfu);
         }
         decision
+    }
+
+    fn read_balanced(&self, query: &Query<'_>, settings: &Settings) -> (Evidence, Option<Arc<Members>>) {
+        let mut evidence = self.index.read_balanced(query, settings.ranker.tenant_hot_max_age_ns.value);
+        let members = self.loads.members(&evidence.roster, evidence.balance.idle == 0, query.now);
+        evidence.balance.loads = self.loads.loads(query, &members, query.now);
+        (evidence, Some(members))
     }
 }
 

@@ -151,6 +151,38 @@ pub struct Evidence {
     pub tenant_is_known: bool,
     /// (tenant, model) has an entry in some scheme.
     pub model_is_known: bool,
+    /// What the balanced ranker looks at beside that.
+    pub balance: Balance,
+}
+
+/// What the balanced ranker asks for. The roster then has more members than those with entries in the domain: the idle
+/// ones, which were heard of and have no entries in (tenant, model) at all.
+#[derive(Clone, Debug, Default)]
+pub struct Balance {
+    /// Members without entries.
+    pub idle: usize,
+    /// Pressure by member, where statistics tell it, and when it was reported.
+    pub pressure: Vec<Option<(f32, Timestamp)>>,
+    /// What each member has before it.
+    pub loads: Vec<Load>,
+}
+
+/// What a replica has before it, by estimate.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Load {
+    /// Tokens that hints brought to it and that it has not prefilled yet.
+    pub pending_tokens: f32,
+    /// Tokens that it prefills in a second; above 0.
+    pub rate: f32,
+    /// Tokens of the request that it is about to hold, since a hint for them is on its way to it.
+    pub provisional_tokens: i32,
+}
+
+impl Evidence {
+    /// Replicas that have entries in the domain.
+    pub fn serving(&self) -> usize {
+        self.roster.len().saturating_sub(self.balance.idle)
+    }
 }
 
 /// Replicas that serve a domain, sorted by the bytes of their ids; a member is a position in it.

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::evidence::{Evidence, Input, Query};
-use super::gates::{index, request, result};
+use super::gates::{balanced, index, request, result};
 use super::trace::{Candidate, Decision, Number, Outcome, Step, Value};
 use super::{Cause, GateId, Reason, Stage};
-use crate::model::{Limits, LookupRequest, PrefixHash, RankerKnobs, ResolvedPolicy, Sourced, Timestamp};
+use crate::model::{
+    Limits, LookupRequest, PrefixHash, Ranker, RankerKnobs, ResolvedPolicy, Sourced, Timestamp,
+};
 
 /// One position of the pipeline.
 pub struct PipelineStep {
@@ -24,7 +26,7 @@ const fn step(gate: GateId, stage: Stage, check: for<'r, 'a> fn(&'r mut Run<'a>)
 }
 
 /// Every gate, in order. A gate that decides ends the run; `deadline` stands at both ends, above every other answer.
-pub static PIPELINE: [PipelineStep; 23] = [
+pub static PIPELINE: [PipelineStep; 24] = [
     step(GateId::Deadline, Stage::Request, request::deadline),
     step(GateId::LoadShed, Stage::Request, request::load_shed),
     step(GateId::OverLimit, Stage::Request, request::over_limit),
@@ -45,6 +47,7 @@ pub static PIPELINE: [PipelineStep; 23] = [
     step(GateId::MinimumPrefixTokens, Stage::Result, result::minimum_prefix_tokens),
     step(GateId::MinimumMatchedTokens, Stage::Result, result::minimum_matched_tokens),
     step(GateId::RoutingFloorScore, Stage::Result, result::routing_floor_score),
+    step(GateId::LoadHint, Stage::Result, balanced::load_hint),
     step(GateId::Affinity, Stage::Result, result::affinity),
     step(GateId::Answer, Stage::Result, result::answer),
     step(GateId::Deadline, Stage::Result, request::deadline),
@@ -254,6 +257,11 @@ impl<'a> Concluded<'a> {
 }
 
 impl Run<'_> {
+    /// Whether replicas are ranked by expected wait.
+    pub(super) fn is_balanced(&self) -> bool {
+        self.settings.ranker.ranker.value == Ranker::Balanced
+    }
+
     fn walk(&mut self, steps: &'static [PipelineStep]) {
         for step in steps {
             let verdict = match self.answer {
@@ -287,7 +295,7 @@ impl Run<'_> {
     fn take(&mut self, step: &PipelineStep, verdict: Verdict) {
         match verdict.outcome {
             Outcome::Decided(reason) => {
-                if !matches!(step.gate, GateId::Affinity | GateId::Answer) {
+                if !matches!(step.gate, GateId::LoadHint | GateId::Affinity | GateId::Answer) {
                     self.because = step.gate;
                 }
                 self.answer = Some((reason, step.gate));

@@ -77,6 +77,7 @@ pub(super) fn rank_matches(
                 score: factors.score(holder.matched_tokens as f32) * distinguishing_power,
                 tier: holder.tier,
                 filtered_by: None,
+                wait: None,
             }
         })
         .collect();
@@ -116,6 +117,7 @@ pub(super) fn rank_warm(
                 score: factors.score(warm.stats.hit_rate),
                 tier: Tier::Unknown,
                 filtered_by: None,
+                wait: None,
             }
         })
         .collect();

@@ -88,6 +88,8 @@ pub(super) struct Member {
     pub(super) last: u32,
     pub(super) stats: Option<Stats>,
     pub(super) heard: Timestamp,
+    /// Whether it dropped everything and was not heard of since.
+    pub(super) is_gone: bool,
     /// Time under which it is listed among the members without entries.
     pub(super) idle_since: Option<i64>,
 }
@@ -102,6 +104,7 @@ impl Default for Member {
             last: NONE,
             stats: None,
             heard: Timestamp::MIN,
+            is_gone: false,
             idle_since: None,
         }
     }

@@ -102,6 +102,7 @@ impl State {
     pub(super) fn hear(&mut self, member: u32, now: Timestamp) {
         let member = &mut self.members[member];
         member.heard = member.heard.max(now);
+        member.is_gone = false;
     }
 
     /// Lists a member without entries, so that a sweep finds it when it has gone silent.

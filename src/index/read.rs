@@ -8,34 +8,85 @@ use super::Index;
 use super::entry::Holding;
 use super::names::Domain;
 use super::state::State;
-use crate::decision::{ChainCounts, Evidence, Holder, Input, Query, Warm};
+use crate::decision::{ChainCounts, Evidence, Holder, Input, Query, Roster, Warm};
 use crate::model::{HashList, Tier, Timestamp};
 
 impl Index {
     /// What the index knows of `query`, at one instant.
     pub fn read(&self, query: &Query<'_>) -> Evidence {
+        evidence(&self.state.read(), query)
+    }
+
+    /// The same, with the pressure of every member, and with the members of (tenant, model) that have no entries at all
+    /// and were heard of within `max_idle_ns`. Costs the replicas of (tenant, model) while there is one without entries.
+    pub fn read_balanced(&self, query: &Query<'_>, max_idle_ns: i64) -> Evidence {
         let state = self.state.read();
-        let mut evidence = Evidence { index_is_empty: state.entries.len() == 0, ..Evidence::default() };
-        let Some(tenant) = state.tenant_by_id.get(query.tenant) else { return evidence };
-        let tenant = &state.tenants[*tenant];
-        evidence.tenant_is_known = tenant.entries > 0;
-        let Some(scope) = tenant.scopes.get(query.model) else { return evidence };
-        let scope = &state.scopes[*scope];
-        evidence.model_is_known = scope.entries > 0;
-        let Some(domain) = scope.domains.get(query.scheme) else { return evidence };
-        let domain = &state.domains[*domain];
-        evidence.roster = Arc::clone(&domain.roster);
-        if let Some(partition) = domain.partitions.get(query.adapter) {
-            evidence.holders = holders(&state, domain, *partition, query);
+        let mut evidence = evidence(&state, query);
+        let Some(scope) = state.find_scope(query.tenant, query.model) else { return evidence };
+        let scope = &state.scopes[scope];
+        let domain = scope.domains.get(query.scheme).map(|domain| &state.domains[*domain]);
+        let mut members: SmallVec<[u32; 64]> = SmallVec::new();
+        members.extend(domain.iter().flat_map(|domain| domain.by_place.iter().copied()));
+        if scope.members.len() as u64 > scope.serving {
+            let is_idle = |member: &&u32| {
+                let member = &state.members[**member];
+                member.entries == 0 && !member.is_gone && member.heard.age_ns(query.now) < max_idle_ns
+            };
+            let idle: SmallVec<[u32; 16]> = scope.members.values().filter(is_idle).copied().collect();
+            members.extend(idle.iter().copied());
+            join(&state, &mut evidence, &mut members, idle.len(), query.wants_heard);
         }
-        if query.wants_warm && evidence.holders.is_empty() {
-            evidence.warm = warm(&state, domain);
-        }
-        if query.wants_heard {
-            evidence.heard = domain.by_place.iter().map(|member| state.members[*member].heard).collect();
-        }
+        let pressure = |member: &u32| {
+            let seen = state.members[*member].stats.as_ref()?.seen;
+            Some((seen.pressure, seen.reported_at))
+        };
+        evidence.balance.pressure = members.iter().map(pressure).collect();
         evidence
     }
+}
+
+/// Makes `members`, the last `idle` of which are not in the roster, the evidence's roster.
+fn join(state: &State, evidence: &mut Evidence, members: &mut [u32], idle: usize, wants_heard: bool) {
+    if idle == 0 {
+        return;
+    }
+    let id = |member: u32| state.members[member].replica.clone();
+    let before: SmallVec<[u32; 64]> = members.iter().copied().collect();
+    members.sort_unstable_by(|a, b| state.members[*a].replica.cmp(&state.members[*b].replica));
+    for holder in &mut evidence.holders {
+        let Some(member) = before.get(holder.member as usize) else { continue };
+        let place =
+            members.binary_search_by(|at| state.members[*at].replica.cmp(&state.members[*member].replica));
+        holder.member = place.ok().and_then(|place| u32::try_from(place).ok()).unwrap_or(holder.member);
+    }
+    evidence.roster = Arc::new(Roster::new(members.iter().filter_map(|member| id(*member)).collect()));
+    evidence.balance.idle = idle;
+    if wants_heard {
+        evidence.heard = members.iter().map(|member| state.members[*member].heard).collect();
+    }
+}
+
+fn evidence(state: &State, query: &Query<'_>) -> Evidence {
+    let mut evidence = Evidence { index_is_empty: state.entries.len() == 0, ..Evidence::default() };
+    let Some(tenant) = state.tenant_by_id.get(query.tenant) else { return evidence };
+    let tenant = &state.tenants[*tenant];
+    evidence.tenant_is_known = tenant.entries > 0;
+    let Some(scope) = tenant.scopes.get(query.model) else { return evidence };
+    let scope = &state.scopes[*scope];
+    evidence.model_is_known = scope.entries > 0;
+    let Some(domain) = scope.domains.get(query.scheme) else { return evidence };
+    let domain = &state.domains[*domain];
+    evidence.roster = Arc::clone(&domain.roster);
+    if let Some(partition) = domain.partitions.get(query.adapter) {
+        evidence.holders = holders(state, domain, *partition, query);
+    }
+    if query.wants_warm && evidence.holders.is_empty() {
+        evidence.warm = warm(state, domain);
+    }
+    if query.wants_heard {
+        evidence.heard = domain.by_place.iter().map(|member| state.members[*member].heard).collect();
+    }
+    evidence
 }
 
 fn holders(state: &State, domain: &Domain, partition: u32, query: &Query<'_>) -> Vec<Holder> {

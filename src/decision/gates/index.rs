@@ -1,11 +1,15 @@
 //! Gates on what the index knows.
 
+use super::balanced;
 use crate::decision::evidence::Input;
 use crate::decision::pipeline::{Found, Run, Verdict};
 use crate::decision::rank::{rank_matches, rank_warm};
 use crate::decision::{Cause, GateId, Reason};
 
 pub(in crate::decision) fn prefix_match(run: &mut Run<'_>) -> Verdict {
+    if run.is_balanced() {
+        return balanced::prefix_match(run);
+    }
     let ranked = rank_matches(&run.evidence, run.settings, run.request.slo, run.arrival.now);
     let total = run.evidence.roster.len();
     if ranked.is_empty() {
@@ -22,6 +26,9 @@ pub(in crate::decision) fn tenant_hot(run: &mut Run<'_>) -> Verdict {
     }
     if matches!(run.input, Input::Chain { .. }) {
         return Verdict::skipped(Cause::ChainLookup);
+    }
+    if run.is_balanced() {
+        return Verdict::skipped(Cause::BalancedRanker);
     }
     if run.settings.ranker.tenant_hot_max_age_ns.value <= 0 {
         return Verdict::skipped(Cause::SwitchedOff);
@@ -52,7 +59,7 @@ pub(in crate::decision) fn unknown_model(run: &mut Run<'_>) -> Verdict {
 }
 
 pub(in crate::decision) fn unknown_hash_scheme(run: &mut Run<'_>) -> Verdict {
-    unknown(run, !run.evidence.roster.is_empty(), Reason::UnknownHashScheme, Cause::SchemeUnknown)
+    unknown(run, run.evidence.serving() > 0, Reason::UnknownHashScheme, Cause::SchemeUnknown)
 }
 
 /// An empty index tells nothing about keys, so a fresh start never accuses a client.

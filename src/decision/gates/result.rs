@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
+use super::balanced;
 use super::request::block_lists_agree;
 use crate::decision::evidence::Input;
 use crate::decision::pipeline::{Found, Run, Verdict};
@@ -50,6 +51,9 @@ pub(in crate::decision) fn minimum_prefix_tokens(run: &mut Run<'_>) -> Verdict {
 }
 
 pub(in crate::decision) fn minimum_matched_tokens(run: &mut Run<'_>) -> Verdict {
+    if run.is_balanced() {
+        return balanced::minimum_matched_tokens(run);
+    }
     let floor = run.settings.policy.minimum_matched_tokens.value;
     if let Some(verdict) = match_only(run.found, floor <= 0) {
         return verdict;
@@ -61,6 +65,9 @@ pub(in crate::decision) fn minimum_matched_tokens(run: &mut Run<'_>) -> Verdict 
 }
 
 pub(in crate::decision) fn routing_floor_score(run: &mut Run<'_>) -> Verdict {
+    if run.is_balanced() {
+        return Verdict::skipped(Cause::ScaleOfReference);
+    }
     let floor = run.settings.policy.routing_floor_score.value;
     if let Some(verdict) = match_only(run.found, floor <= 0.0) {
         return verdict;
@@ -80,7 +87,7 @@ fn match_only(found: Found, is_off: bool) -> Option<Verdict> {
     }
 }
 
-fn removal(removed: usize, left: usize, cause: Cause) -> Verdict {
+pub(super) fn removal(removed: usize, left: usize, cause: Cause) -> Verdict {
     match (removed, left) {
         (0, _) => Verdict::passed(),
         (_, 0) => Verdict::downgraded(cause).count("removed", removed),
@@ -91,6 +98,9 @@ fn removal(removed: usize, left: usize, cause: Cause) -> Verdict {
 pub(in crate::decision) fn affinity(run: &mut Run<'_>) -> Verdict {
     if run.found != Found::Nothing {
         return Verdict::skipped(Cause::ResultStands);
+    }
+    if run.is_balanced() {
+        return Verdict::skipped(Cause::BalancedRanker);
     }
     if !run.settings.policy.affinity_routing.value {
         return Verdict::skipped(Cause::SwitchedOff);
@@ -136,7 +146,7 @@ fn eligible(run: &Run<'_>) -> Vec<u32> {
 }
 
 /// Whether a member was heard of within the replica timeout.
-fn heard_in_time(run: &Run<'_>) -> impl Fn(u32) -> bool + use<> {
+pub(super) fn heard_in_time(run: &Run<'_>) -> impl Fn(u32) -> bool + use<> {
     let (now, timeout_ns) = (run.arrival.now, run.settings.ranker.replica_timeout_ns.value);
     let heard = Arc::clone(&run.evidence.heard);
     move |member| heard.get(member as usize).is_some_and(|at| at.age_ns(now) <= timeout_ns)
