@@ -5,6 +5,7 @@
 
 use strsim::damerau_levenshtein;
 
+pub use crate::decision::Wait;
 use crate::decision::{Decision, GateId, Number, Reason, Settings, Step};
 use crate::index::DomainFacts;
 use crate::lookup::Explained;
@@ -82,6 +83,8 @@ pub struct ExplainedCandidate {
     pub tier: Tier,
     /// Gate that removed it; empty where it is in the answer.
     pub filtered_by: String,
+    /// What the score is made of under the balanced ranker.
+    pub wait: Option<Wait>,
 }
 
 /// A likely cause.
@@ -132,6 +135,7 @@ pub fn explanation(explained: &Explained, request: &LookupRequest<'_>, latency_u
             score: candidate.score,
             tier: candidate.tier,
             filtered_by: candidate.filtered_by.map(|gate| gate.id().to_owned()).unwrap_or_default(),
+            wait: candidate.wait,
         })
     });
     Explanation {

@@ -15,6 +15,7 @@ mod lookup;
 mod man;
 mod offline;
 mod policy;
+mod ranking;
 mod replay;
 mod report;
 mod request;

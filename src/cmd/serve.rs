@@ -22,11 +22,12 @@ use self::values::{
 };
 use super::error::sentence;
 use super::input::share;
+use super::ranking::{RankingArgs, help_of, set};
 use super::{CommandError, Exit, ServerError, UsageError, offline};
 use crate::decision::Knob;
 use crate::index::IndexConfig;
 use crate::lookup::{Router, RouterConfig};
-use crate::model::{RankerKnobs, Source, Sourced, Timestamp};
+use crate::model::{RankerKnobs, Sourced, Timestamp};
 use crate::policy::{Defaults, LoadedFiles, PolicySet, default_ranker};
 use crate::replay::preload;
 use crate::server::{ServerConfig, StartError, start};
@@ -99,6 +100,8 @@ pub struct Args {
     #[arg(long, value_name = "RATE", value_parser = share, help = help_of(Knob::TenantHotMinHitRate),
         help_heading = "Ranking")]
     tenant_hot_min_hit_rate: Option<f32>,
+    #[command(flatten)]
+    ranking: RankingArgs,
 
     #[arg(long, value_name = "N", help = help_of(Knob::MaxInFlight), help_heading = "Limits")]
     max_in_flight: Option<u64>,
@@ -125,6 +128,7 @@ Examples:
   icache serve --grpc-addr 127.0.0.1:0 --http-addr 127.0.0.1:0 --ready-file /tmp/icache.json
   icache serve --preload testdata/fleet/fleet.capture.jsonl
   icache serve --policy policies/ --admin-addr 127.0.0.1:8081
+  icache serve --ranker balanced --prefill-rate 12000 --replica-timeout 30s
   icache serve --max-memory 512MiB --default-ttl 1h --replica-timeout 30s";
 
 /// Serves until a signal stops it.
@@ -293,6 +297,7 @@ fn router_config(args: &Args, policies: PolicySet) -> RouterConfig {
     set(&mut ranker.slo_tight_bias, args.slo_tight_bias, "--slo-tight-bias");
     set(&mut ranker.tenant_hot_max_age_ns, args.tenant_hot_max_age, "--tenant-hot-max-age");
     set(&mut ranker.tenant_hot_min_hit_rate, args.tenant_hot_min_hit_rate, "--tenant-hot-min-hit-rate");
+    args.ranking.apply(&mut ranker);
     let mut max_in_flight = Sourced::built_in(DEFAULT_MAX_IN_FLIGHT);
     set(&mut max_in_flight, args.max_in_flight, "--max-in-flight");
     let index = args.limits.of_index(IndexConfig::default());
@@ -310,24 +315,12 @@ fn router_config(args: &Args, policies: PolicySet) -> RouterConfig {
 
 const DEFAULT_MAX_IN_FLIGHT: u64 = 4_096;
 
-fn set<T>(setting: &mut Sourced<T>, given: Option<T>, flag: &'static str) {
-    if let Some(value) = given {
-        *setting = Sourced::new(value, Source::Flag(flag));
-    }
-}
-
-fn help_of(knob: Knob) -> String {
-    let info = knob.info();
-    let off = if info.off == "n/a" { String::new() } else { format!(", {} switches it off", info.off) };
-    let (first, rest) = info.summary.split_at(1);
-    format!("{}{rest} [default: {}{off}]", first.to_uppercase(), info.default)
-}
-
 #[cfg(test)]
 mod tests {
     use clap::Parser;
 
     use super::*;
+    use crate::model::Source;
 
     #[derive(Parser)]
     struct Cli {
@@ -355,6 +348,9 @@ mod tests {
     #[test]
     fn values_out_of_range_are_refused() {
         for (flag, value) in [
+            ("--ranker", "best"),
+            ("--prefill-rate", "0"),
+            ("--load-hint-code", "LOAD_HINT"),
             ("--block-size", "0"),
             ("--block-size", "4097"),
             ("--pressure-weight", "-1"),

@@ -172,6 +172,8 @@ pub struct Balance {
 pub struct Load {
     /// Tokens that hints brought to it and that it has not prefilled yet.
     pub pending_tokens: f32,
+    /// Tokens that hints brought to it of late, done or not.
+    pub recent_tokens: f32,
     /// Tokens that it prefills in a second; above 0.
     pub rate: f32,
     /// Tokens of the request that it is about to hold, since a hint for them is on its way to it.

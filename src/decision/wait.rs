@@ -9,6 +9,11 @@ use crate::model::{Tier, Timestamp};
 /// What pressure makes a wait longer by at most.
 pub const MAX_PRESSURE_SCALE: f32 = 10.0;
 
+/// Weight of a token that has to be computed: this request waits for it, and so does one after it, on average.
+pub const UNCACHED_WEIGHT: f32 = 2.0;
+/// Weight of a token that hints brought in the last minute: what cannot be told apart otherwise takes turns.
+pub const RECENT_WEIGHT: f32 = 0.1;
+
 /// `1 + weight x pressure / (1 - pressure)`, at most [`MAX_PRESSURE_SCALE`].
 pub fn pressure_scale(weight: f32, pressure: f32) -> f32 {
     if pressure >= 1.0 {
@@ -75,8 +80,18 @@ fn wait(
     let pressure = reported.filter(|(_, at)| at.age_ns(now) <= settings.policy.ttl_ns.value);
     let pressure_scale =
         pressure_scale(knobs.pressure_weight.value, pressure.map_or(0.0, |(value, _)| value));
-    let wait_tokens = (pending_tokens + uncached_tokens as f32) * (usual_rate / rate) * pressure_scale;
-    Wait { pending_tokens, uncached_tokens, provisional_tokens, rate, pressure_scale, wait_tokens }
+    let recent_tokens = load.map_or(0.0, |load| load.recent_tokens);
+    let cost = pending_tokens + UNCACHED_WEIGHT * uncached_tokens as f32 + RECENT_WEIGHT * recent_tokens;
+    let wait_tokens = cost * (usual_rate / rate) * pressure_scale;
+    Wait {
+        pending_tokens,
+        uncached_tokens,
+        recent_tokens,
+        provisional_tokens,
+        rate,
+        pressure_scale,
+        wait_tokens,
+    }
 }
 
 fn candidate(

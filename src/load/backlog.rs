@@ -13,6 +13,10 @@ use crate::model::Timestamp;
 /// Hints of one replica that are kept at most; the oldest is forgotten for a further one.
 pub const MAX_HINTS_PER_REPLICA: usize = 1_024;
 
+/// Nanoseconds after the end of its claims for which a hint may still be confirmed: others' requests may be before it.
+const LATEST_NS: i64 = 60_000_000_000;
+/// Seconds in which what hints brought counts for e times less.
+const RECENT_S: f32 = 60.0;
 /// Seconds of work that the configured rate counts as, beside what is observed.
 const PRIOR_S: f64 = 1.0;
 /// Seconds of observed work beyond which the older half is forgotten.
@@ -35,6 +39,8 @@ pub(super) struct Backlog {
     /// Tokens a second, as bits.
     rate: AtomicU32,
     hinted_ns: AtomicI64,
+    /// Tokens that hints brought of late as of `hinted_ns`, as bits.
+    recent: AtomicU32,
     waiting: AtomicUsize,
     queue: Mutex<Queue>,
 }
@@ -57,7 +63,7 @@ struct Hint {
     sequence: u64,
     tokens: f32,
     delivered_ns: i64,
-    expires_ns: i64,
+    forget_ns: i64,
     keys: ClaimKeys,
 }
 
@@ -70,6 +76,7 @@ impl Backlog {
             since_ns: AtomicI64::new(now.as_ns()),
             rate: AtomicU32::new(rate.to_bits()),
             hinted_ns: AtomicI64::new(now.as_ns()),
+            recent: AtomicU32::new(0),
             waiting: AtomicUsize::new(0),
             queue: Mutex::default(),
         }
@@ -112,7 +119,18 @@ impl Backlog {
     }
 
     pub(super) fn load(&self, now: Timestamp) -> Load {
-        Load { pending_tokens: self.pending(now), rate: self.rate(), provisional_tokens: 0 }
+        Load {
+            pending_tokens: self.pending(now),
+            recent_tokens: self.recent(now),
+            rate: self.rate(),
+            provisional_tokens: 0,
+        }
+    }
+
+    /// What hints brought, each weighed less by a factor of e for every [`RECENT_S`] of its age.
+    fn recent(&self, now: Timestamp) -> f32 {
+        let age_s = self.hinted_at().age_ns(now).max(0) as f32 / 1e9;
+        f32::from_bits(self.recent.load(Ordering::Relaxed)) * (-age_s / RECENT_S).exp()
     }
 
     /// A hint that brings `tokens`; its sequence, and when its claims end. `None` where it brings nothing.
@@ -123,6 +141,8 @@ impl Backlog {
         ttl_ns: i64,
         now: Timestamp,
     ) -> Option<(u64, Timestamp)> {
+        let recent = self.recent(now) + tokens;
+        self.recent.store(recent.to_bits(), Ordering::Relaxed);
         self.hinted_ns.store(now.as_ns(), Ordering::Relaxed);
         if tokens <= 0.0 {
             return None;
@@ -137,7 +157,7 @@ impl Backlog {
             sequence: 0,
             tokens,
             delivered_ns: now.as_ns(),
-            expires_ns: expires.as_ns(),
+            forget_ns: expires.plus_ns(LATEST_NS).as_ns(),
             keys,
         });
         self.waiting.store(queue.hints.len(), Ordering::Relaxed);
@@ -219,9 +239,9 @@ impl Queue {
         Some(hint)
     }
 
-    /// Hints that nobody will confirm any more. Their claims end by themselves at the same time.
+    /// Hints that nobody will confirm any more. Their claims have ended by themselves.
     fn forget_expired(&mut self, now_ns: i64) {
-        while self.hints.front().is_some_and(|hint| hint.expires_ns <= now_ns) {
+        while self.hints.front().is_some_and(|hint| hint.forget_ns <= now_ns) {
             self.pop();
         }
     }
