@@ -30,7 +30,9 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('subscribe', 'subscribe', [CompletionResultType]::ParameterValue, 'Tell a server what an engine''s cache holds, from the events that the engine publishes')
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
+            [CompletionResult]::new('capture', 'capture', [CompletionResultType]::ParameterValue, 'Record what a server applies and answers, into a capture that `icache replay` answers alike')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded')
+            [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Simulate a fleet on a request trace, and compare routings and policies side by side')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Check, show, compare and try out policies')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report what a replica holds, and its statistics')
@@ -61,6 +63,10 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--slo-tight-bias', '--slo-tight-bias', [CompletionResultType]::ParameterName, 'How much they do [default: 1, 0 switches it off]')
             [CompletionResult]::new('--tenant-hot-max-age', '--tenant-hot-max-age', [CompletionResultType]::ParameterName, 'Oldest statistics that make a replica warm [default: 5m, 0 switches it off]')
             [CompletionResult]::new('--tenant-hot-min-hit-rate', '--tenant-hot-min-hit-rate', [CompletionResultType]::ParameterName, 'Lowest hit rate of a warm replica [default: 0.1]')
+            [CompletionResult]::new('--ranker', '--ranker', [CompletionResultType]::ParameterName, 'What replicas are ranked by: who holds the prefix, or how long the request would wait [default: reference]')
+            [CompletionResult]::new('--in-flight-ttl', '--in-flight-ttl', [CompletionResultType]::ParameterName, 'How long a hinted prompt counts as held before its replica reports it, beyond the expected prefill [default: 10s, 0 switches it off]')
+            [CompletionResult]::new('--prefill-rate', '--prefill-rate', [CompletionResultType]::ParameterName, 'Tokens that a replica prefills in a second, until its reports tell [default: 10000]')
+            [CompletionResult]::new('--load-hint-code', '--load-hint-code', [CompletionResultType]::ParameterName, 'Code of a hint without cache evidence: LOAD_HINT, or AFFINITY_HINT for clients that know no other [default: load-hint]')
             [CompletionResult]::new('--max-in-flight', '--max-in-flight', [CompletionResultType]::ParameterName, 'Lookups in flight above which further ones are shed [default: 4096, 0 switches it off]')
             [CompletionResult]::new('--max-message-size', '--max-message-size', [CompletionResultType]::ParameterName, 'Size of one message; a larger one is answered RESOURCE_EXHAUSTED')
             [CompletionResult]::new('--max-blocks', '--max-blocks', [CompletionResultType]::ParameterName, 'Blocks in one request or update; a request over it is answered NO_HINT, and of an update the entries beyond are dropped [default: 131072]')
@@ -130,6 +136,10 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]')
             [CompletionResult]::new('--capture', '--capture', [CompletionResultType]::ParameterName, 'Replay this capture in process and look up at its last instant, without a server; `-` is standard input')
             [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policies to look up under, in place of the captured ones: a YAML or JSON file, or a folder of them')
+            [CompletionResult]::new('--ranker', '--ranker', [CompletionResultType]::ParameterName, 'What replicas are ranked by: who holds the prefix, or how long the request would wait [default: reference]')
+            [CompletionResult]::new('--in-flight-ttl', '--in-flight-ttl', [CompletionResultType]::ParameterName, 'How long a hinted prompt counts as held before its replica reports it, beyond the expected prefill [default: 10s, 0 switches it off]')
+            [CompletionResult]::new('--prefill-rate', '--prefill-rate', [CompletionResultType]::ParameterName, 'Tokens that a replica prefills in a second, until its reports tell [default: 10000]')
+            [CompletionResult]::new('--load-hint-code', '--load-hint-code', [CompletionResultType]::ParameterName, 'Code of a hint without cache evidence: LOAD_HINT, or AFFINITY_HINT for clients that know no other [default: load-hint]')
             [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'End with status 1 unless the answer has one of these reason codes')
             [CompletionResult]::new('--expect-replica', '--expect-replica', [CompletionResultType]::ParameterName, 'End with status 1 unless the answer''s first replica is this one')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the answer')
@@ -153,9 +163,29 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             break
         }
+        'icache;capture' {
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Server to record; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090')
+            [CompletionResult]::new('--lookups', '--lookups', [CompletionResultType]::ParameterName, 'Share of lookups to record, 0 to 1; without all of them the credits of LFU are not those of the server')
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'File to write; one that is there already is not written over')
+            [CompletionResult]::new('--compress', '--compress', [CompletionResultType]::ParameterName, 'How files are compressed; without it as the name says: `.zst`, `.gz`, or not at all')
+            [CompletionResult]::new('--max-size', '--max-size', [CompletionResultType]::ParameterName, 'Begin a further file once one has this size on disk: `fleet.00002.jsonl.zst` after `fleet.jsonl.zst`')
+            [CompletionResult]::new('--duration', '--duration', [CompletionResultType]::ParameterName, 'Stop after recording for this time')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
         'icache;replay' {
             [CompletionResult]::new('--mismatches', '--mismatches', [CompletionResultType]::ParameterName, 'Mismatches shown in full')
             [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policies that hold in place of the captured ones: a YAML or JSON file, or a folder of them')
+            [CompletionResult]::new('--ranker', '--ranker', [CompletionResultType]::ParameterName, 'What replicas are ranked by: who holds the prefix, or how long the request would wait [default: reference]')
+            [CompletionResult]::new('--in-flight-ttl', '--in-flight-ttl', [CompletionResultType]::ParameterName, 'How long a hinted prompt counts as held before its replica reports it, beyond the expected prefill [default: 10s, 0 switches it off]')
+            [CompletionResult]::new('--prefill-rate', '--prefill-rate', [CompletionResultType]::ParameterName, 'Tokens that a replica prefills in a second, until its reports tell [default: 10000]')
+            [CompletionResult]::new('--load-hint-code', '--load-hint-code', [CompletionResultType]::ParameterName, 'Code of a hint without cache evidence: LOAD_HINT, or AFFINITY_HINT for clients that know no other [default: load-hint]')
             [CompletionResult]::new('--speed', '--speed', [CompletionResultType]::ParameterName, 'How much faster than recorded: `1x`, `10x`, or `max` for as fast as the server answers [default: 1x]')
             [CompletionResult]::new('--replica', '--replica', [CompletionResultType]::ParameterName, 'Replica of a bare batch')
             [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'Model of a bare batch')
@@ -171,6 +201,39 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Compare each lookup with its recorded answer or expectation; any difference ends with exit status 1')
             [CompletionResult]::new('--skip-bad', '--skip-bad', [CompletionResultType]::ParameterName, 'Pass over and count lines that cannot be used')
             [CompletionResult]::new('--timings', '--timings', [CompletionResultType]::ParameterName, 'Also say how long lookups took on this machine; a server''s answers are timed in any case')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'icache;simulate' {
+            [CompletionResult]::new('--trace', '--trace', [CompletionResultType]::ParameterName, 'Requests, one JSON object a line: timestamp (ms), input_length, output_length (tokens) and hash_ids (one for each block of 512 tokens); `-` is standard input')
+            [CompletionResult]::new('--workload', '--workload', [CompletionResultType]::ParameterName, 'Synthetic requests, made from the seed')
+            [CompletionResult]::new('--requests', '--requests', [CompletionResultType]::ParameterName, 'Synthetic requests to make [default: 6000]')
+            [CompletionResult]::new('--utilisation', '--utilisation', [CompletionResultType]::ParameterName, 'Stretch the clock of the requests until engines prefill so many percent of their time under round-robin')
+            [CompletionResult]::new('--replicas', '--replicas', [CompletionResultType]::ParameterName, 'Engines')
+            [CompletionResult]::new('--blocks-per-replica', '--blocks-per-replica', [CompletionResultType]::ParameterName, 'Blocks of 512 tokens in the cache of each engine')
+            [CompletionResult]::new('--prefill-rate', '--prefill-rate', [CompletionResultType]::ParameterName, 'Tokens that each engine prefills in a second; of a list, engines take one each in turn')
+            [CompletionResult]::new('--gateways', '--gateways', [CompletionResultType]::ParameterName, 'Gateways that share the requests in turn; each knows only what it has sent itself')
+            [CompletionResult]::new('--servers', '--servers', [CompletionResultType]::ParameterName, 'Servers, each asked by its share of the gateways; there are as many gateways at least')
+            [CompletionResult]::new('--kill', '--kill', [CompletionResultType]::ParameterName, 'An engine and its sidecar die without a word, so long after the first request: `r3@600s`, counted from r0')
+            [CompletionResult]::new('--restart', '--restart', [CompletionResultType]::ParameterName, 'A dead engine comes back with an empty cache')
+            [CompletionResult]::new('--replica-timeout', '--replica-timeout', [CompletionResultType]::ParameterName, 'A replica not heard of for longer gets no hints; 0 switches it off')
+            [CompletionResult]::new('--publish', '--publish', [CompletionResultType]::ParameterName, 'When engines say what a prompt brought into their cache')
+            [CompletionResult]::new('--event-delay', '--event-delay', [CompletionResultType]::ParameterName, 'How late everything that engines say comes to the index')
+            [CompletionResult]::new('--refresh', '--refresh', [CompletionResultType]::ParameterName, 'How often a sidecar reports everything that its engine holds; 0 for never')
+            [CompletionResult]::new('--route', '--route', [CompletionResultType]::ParameterName, 'Routings to compare')
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policies to route under, beside the defaults: a YAML or JSON file, or a folder of them')
+            [CompletionResult]::new('--tenant', '--tenant', [CompletionResultType]::ParameterName, 'Whose requests they are, and the namespace of policies that name none')
+            [CompletionResult]::new('--warmup', '--warmup', [CompletionResultType]::ParameterName, 'Requests to begin with that go round-robin, whatever the routing')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Of synthetic requests and of the random routing')
+            [CompletionResult]::new('--html', '--html', [CompletionResultType]::ParameterName, 'Also write a page with plots over time, one file that needs no network')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the result; jsonl is the JSON document in one line')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; NO_COLOR switches `auto` off')
+            [CompletionResult]::new('--skip-bad', '--skip-bad', [CompletionResultType]::ParameterName, 'Pass over and count lines that cannot be used')
+            [CompletionResult]::new('--split-reports', '--split-reports', [CompletionResultType]::ParameterName, 'Each engine reports to one of the servers, in place of all')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
@@ -409,7 +472,9 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('subscribe', 'subscribe', [CompletionResultType]::ParameterValue, 'Tell a server what an engine''s cache holds, from the events that the engine publishes')
             [CompletionResult]::new('lookup', 'lookup', [CompletionResultType]::ParameterValue, 'Ask which replicas hold a prompt''s prefix, and why')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a reason code, a gate or a knob; without a name, list them all')
+            [CompletionResult]::new('capture', 'capture', [CompletionResultType]::ParameterValue, 'Record what a server applies and answers, into a capture that `icache replay` answers alike')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded')
+            [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Simulate a fleet on a request trace, and compare routings and policies side by side')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Check, show, compare and try out policies')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Show the replicas'' statistics and the size of the index')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report what a replica holds, and its statistics')
@@ -432,7 +497,13 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
         'icache;help;explain' {
             break
         }
+        'icache;help;capture' {
+            break
+        }
         'icache;help;replay' {
+            break
+        }
+        'icache;help;simulate' {
             break
         }
         'icache;help;policy' {

@@ -16,6 +16,9 @@ _icache() {
             ",$1")
                 cmd="icache"
                 ;;
+            icache,capture)
+                cmd="icache__subcmd__capture"
+                ;;
             icache,completions)
                 cmd="icache__subcmd__completions"
                 ;;
@@ -55,6 +58,12 @@ _icache() {
             icache,state)
                 cmd="icache__subcmd__state"
                 ;;
+            icache,subscribe)
+                cmd="icache__subcmd__subscribe"
+                ;;
+            icache__subcmd__help,capture)
+                cmd="icache__subcmd__help__subcmd__capture"
+                ;;
             icache__subcmd__help,completions)
                 cmd="icache__subcmd__help__subcmd__completions"
                 ;;
@@ -93,6 +102,9 @@ _icache() {
                 ;;
             icache__subcmd__help,state)
                 cmd="icache__subcmd__help__subcmd__state"
+                ;;
+            icache__subcmd__help,subscribe)
+                cmd="icache__subcmd__help__subcmd__subscribe"
                 ;;
             icache__subcmd__help__subcmd__policy,crd)
                 cmd="icache__subcmd__help__subcmd__policy__subcmd__crd"
@@ -170,12 +182,62 @@ _icache() {
 
     case "${cmd}" in
         icache)
-            opts="-h -V --color --help --version serve lookup explain replay simulate policy state report event completions man generate help"
+            opts="-h -V --color --help --version serve subscribe lookup explain capture replay simulate policy state report event completions man generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        icache__subcmd__capture)
+            opts="-o -h -V --server --lookups --out --compress --max-size --duration --output --color --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lookups)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compress)
+                    COMPREPLY=($(compgen -W "none gzip zstd" -- "${cur}"))
+                    return 0
+                    ;;
+                --max-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json jsonl" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json jsonl" -- "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -320,8 +382,22 @@ _icache() {
             return 0
             ;;
         icache__subcmd__help)
-            opts="serve lookup explain replay simulate policy state report event completions man generate help"
+            opts="serve subscribe lookup explain capture replay simulate policy state report event completions man generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        icache__subcmd__help__subcmd__capture)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -613,8 +689,22 @@ _icache() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        icache__subcmd__help__subcmd__subscribe)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         icache__subcmd__lookup)
-            opts="-o -h -V --tenant --model --hash-scheme --adapter --block --blocks --block-tokens --block-token-counts --prefix-hash --prefix-tokens --token-ids --tokens --prompt-text --ttft-ms --request --server --timeout --capture --demo --policy --expect --expect-replica --explain --output --color --help --version"
+            opts="-o -h -V --tenant --model --hash-scheme --adapter --block --blocks --block-tokens --block-token-counts --prefix-hash --prefix-tokens --token-ids --tokens --prompt-text --ttft-ms --request --server --timeout --capture --demo --policy --ranker --in-flight-ttl --prefill-rate --load-hint-code --expect --expect-replica --explain --output --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -694,6 +784,22 @@ _icache() {
                     ;;
                 --policy)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ranker)
+                    COMPREPLY=($(compgen -W "reference balanced" -- "${cur}"))
+                    return 0
+                    ;;
+                --in-flight-ttl)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prefill-rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --load-hint-code)
+                    COMPREPLY=($(compgen -W "load-hint affinity" -- "${cur}"))
                     return 0
                     ;;
                 --expect)
@@ -1104,7 +1210,7 @@ _icache() {
             return 0
             ;;
         icache__subcmd__replay)
-            opts="-o -h -V --separate --check --mismatches --policy --skip-bad --speed --replica --model --tenant --hash-scheme --timings --html --output --server --timeout --color --help --version"
+            opts="-o -h -V --separate --check --mismatches --policy --ranker --in-flight-ttl --prefill-rate --load-hint-code --skip-bad --speed --replica --model --tenant --hash-scheme --timings --html --output --server --timeout --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1116,6 +1222,22 @@ _icache() {
                     ;;
                 --policy)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ranker)
+                    COMPREPLY=($(compgen -W "reference balanced" -- "${cur}"))
+                    return 0
+                    ;;
+                --in-flight-ttl)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prefill-rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --load-hint-code)
+                    COMPREPLY=($(compgen -W "load-hint affinity" -- "${cur}"))
                     return 0
                     ;;
                 --speed)
@@ -1296,7 +1418,7 @@ _icache() {
             return 0
             ;;
         icache__subcmd__serve)
-            opts="-h -V --grpc-addr --http-addr --admin-addr --insecure-plaintext --insecure-disable-auth --ready-file --preload --drain-timeout --policy --namespace --max-entries --max-memory --sweep-interval --default-ttl --block-size --replica-timeout --pressure-weight --slo-tight-ttft-ms --slo-tight-bias --tenant-hot-max-age --tenant-hot-min-hit-rate --max-in-flight --max-message-size --max-blocks --max-hash-bytes --max-id-bytes --max-replicas --max-replica-records --max-streams --metrics-max-series --log-format --log-level --color --help --version"
+            opts="-h -V --grpc-addr --http-addr --admin-addr --insecure-plaintext --insecure-disable-auth --ready-file --preload --drain-timeout --policy --namespace --max-entries --max-memory --sweep-interval --default-ttl --block-size --replica-timeout --pressure-weight --slo-tight-ttft-ms --slo-tight-bias --tenant-hot-max-age --tenant-hot-min-hit-rate --ranker --in-flight-ttl --prefill-rate --load-hint-code --max-in-flight --max-message-size --max-blocks --max-hash-bytes --max-id-bytes --max-replicas --max-replica-records --max-streams --metrics-max-series --log-format --log-level --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1378,6 +1500,22 @@ _icache() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --ranker)
+                    COMPREPLY=($(compgen -W "reference balanced" -- "${cur}"))
+                    return 0
+                    ;;
+                --in-flight-ttl)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prefill-rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --load-hint-code)
+                    COMPREPLY=($(compgen -W "load-hint affinity" -- "${cur}"))
+                    return 0
+                    ;;
                 --max-in-flight)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1434,13 +1572,25 @@ _icache() {
             return 0
             ;;
         icache__subcmd__simulate)
-            opts="-o -h -V --trace --skip-bad --replicas --blocks-per-replica --prefill-rate --publish --event-delay --refresh --route --policy --tenant --warmup --seed --html --output --color --help --version"
+            opts="-o -h -V --trace --workload --requests --utilisation --skip-bad --replicas --blocks-per-replica --prefill-rate --gateways --servers --split-reports --kill --restart --replica-timeout --publish --event-delay --refresh --route --policy --tenant --warmup --seed --html --output --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --trace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --workload)
+                    COMPREPLY=($(compgen -W "shared-heads diffuse burst hot-prefix" -- "${cur}"))
+                    return 0
+                    ;;
+                --requests)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --utilisation)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1453,6 +1603,26 @@ _icache() {
                     return 0
                     ;;
                 --prefill-rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --gateways)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --servers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kill)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --restart)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --replica-timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1469,7 +1639,7 @@ _icache() {
                     return 0
                     ;;
                 --route)
-                    COMPREPLY=($(compgen -W "reference round-robin random least-loaded" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "reference balanced round-robin random least-loaded" -- "${cur}"))
                     return 0
                     ;;
                 --policy)
@@ -1540,6 +1710,104 @@ _icache() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json jsonl" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        icache__subcmd__subscribe)
+            opts="-h -V --replica --tenant --model --hash-scheme --engine --replay --topic --dp-ranks --replay-timeout --metrics-url --adapter-names --extra-keys --l2-retains --max-held-blocks --refresh --http-addr --ready-file --server --timeout --log-format --log-level --color --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --replica)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tenant)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hash-scheme)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --engine)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --replay)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --topic)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dp-ranks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --replay-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --metrics-url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --adapter-names)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --extra-keys)
+                    COMPREPLY=($(compgen -W "refuse ignore" -- "${cur}"))
+                    return 0
+                    ;;
+                --max-held-blocks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --refresh)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http-addr)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ready-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-format)
+                    COMPREPLY=($(compgen -W "json text" -- "${cur}"))
+                    return 0
+                    ;;
+                --log-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)

@@ -30,9 +30,12 @@ never\t'Never'"
 complete -c icache -n "__fish_icache_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_needs_command" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_needs_command" -f -a "serve" -d 'Hold the index and answer lookups'
+complete -c icache -n "__fish_icache_needs_command" -f -a "subscribe" -d 'Tell a server what an engine\'s cache holds, from the events that the engine publishes'
 complete -c icache -n "__fish_icache_needs_command" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
 complete -c icache -n "__fish_icache_needs_command" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
+complete -c icache -n "__fish_icache_needs_command" -f -a "capture" -d 'Record what a server applies and answers, into a capture that `icache replay` answers alike'
 complete -c icache -n "__fish_icache_needs_command" -f -a "replay" -d 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded'
+complete -c icache -n "__fish_icache_needs_command" -f -a "simulate" -d 'Simulate a fleet on a request trace, and compare routings and policies side by side'
 complete -c icache -n "__fish_icache_needs_command" -f -a "policy" -d 'Check, show, compare and try out policies'
 complete -c icache -n "__fish_icache_needs_command" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
 complete -c icache -n "__fish_icache_needs_command" -f -a "report" -d 'Report what a replica holds, and its statistics'
@@ -60,6 +63,12 @@ complete -c icache -n "__fish_icache_using_subcommand serve" -l slo-tight-ttft-m
 complete -c icache -n "__fish_icache_using_subcommand serve" -l slo-tight-bias -d 'How much they do [default: 1, 0 switches it off]' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-max-age -d 'Oldest statistics that make a replica warm [default: 5m, 0 switches it off]' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-min-hit-rate -d 'Lowest hit rate of a warm replica [default: 0.1]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l ranker -d 'What replicas are ranked by: who holds the prefix, or how long the request would wait [default: reference]' -r -f -a "reference\t''
+balanced\t''"
+complete -c icache -n "__fish_icache_using_subcommand serve" -l in-flight-ttl -d 'How long a hinted prompt counts as held before its replica reports it, beyond the expected prefill [default: 10s, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l prefill-rate -d 'Tokens that a replica prefills in a second, until its reports tell [default: 10000]' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l load-hint-code -d 'Code of a hint without cache evidence: LOAD_HINT, or AFFINITY_HINT for clients that know no other [default: load-hint]' -r -f -a "load-hint\t''
+affinity\t''"
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-in-flight -d 'Lookups in flight above which further ones are shed [default: 4096, 0 switches it off]' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-message-size -d 'Size of one message; a larger one is answered RESOURCE_EXHAUSTED' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-blocks -d 'Blocks in one request or update; a request over it is answered NO_HINT, and of an update the entries beyond are dropped [default: 131072]' -r
@@ -79,6 +88,34 @@ complete -c icache -n "__fish_icache_using_subcommand serve" -l insecure-plainte
 complete -c icache -n "__fish_icache_using_subcommand serve" -l insecure-disable-auth -d 'Let --admin-addr be reachable from other machines without a token'
 complete -c icache -n "__fish_icache_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand serve" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l replica -d 'Replica id under which the engine is reported; with ranks, `-dp<rank>` is put behind it' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l tenant -d 'Tenant that the engine serves' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l model -d 'Model that the engine serves, as gateways call it' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l hash-scheme -d 'Hash scheme under which gateways look the fingerprints up' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l engine -d 'Where the engine publishes, as tcp://HOST:PORT; rank N at the port N higher' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l replay -d 'Where the engine answers replays, rank N at the port N higher; `none` where it does not [default: port 5558 of the engine\'s host; with several ranks none]' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l topic -d 'Take only topics that begin with this' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l dp-ranks -d 'Data-parallel ranks of the engine, each with a publisher of its own [default: one publisher without ranks]' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l replay-timeout -d 'How long a replay may be silent before it is given up' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l metrics-url -d 'The engine\'s metrics page, scraped every 10 s for hit rate and pressure, such as http://127.0.0.1:8000/metrics' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l adapter-names -d 'Names of adapters that the engine gives by number only; blocks of others are left out' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l extra-keys -d 'What to do with blocks whose content is not in their tokens alone (images, cache salts)' -r -f -a "refuse\t'Leave them out, with what follows them'
+ignore\t'Index them by their tokens all the same'"
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l max-held-blocks -d 'Blocks followed of each replica at most, at 151 bytes each or less; further ones are left out [default: 4194304]' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l refresh -d 'Time in which everything held is told again, spread evenly, so that it does not age out of the index' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l http-addr -d 'Address of /healthz, /readyz and /metrics; port 0 takes a free one' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l ready-file -d 'Write the bound address as JSON to this file once it is served' -r -F
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l server -d 'Server to ask; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l timeout -d 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l log-format -d 'Form of the log [default: text on a terminal, else json]' -r -f -a "json\t'One JSON object a line'
+text\t'For people'"
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l log-level -d 'Least severe level that is logged: off, error, warn, info, debug or trace' -r
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -l l2-retains -d 'Take blocks that leave the GPU to be kept in an offload pool (T2) that says nothing itself'
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand subscribe" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l tenant -d 'Tenant that the prefix belongs to (tenant_id)' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l model -d 'Model that computed the prefix (model_id)' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l hash-scheme -d 'Scheme of the hashes: function, block size and seed (hash_scheme)' -r
@@ -98,6 +135,12 @@ complete -c icache -n "__fish_icache_using_subcommand lookup" -l server -d 'Serv
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l timeout -d 'Deadline of a call, such as `250ms`; a file of updates has it for each of them [default: 10s]' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l capture -d 'Replay this capture in process and look up at its last instant, without a server; `-` is standard input' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l policy -d 'Policies to look up under, in place of the captured ones: a YAML or JSON file, or a folder of them' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l ranker -d 'What replicas are ranked by: who holds the prefix, or how long the request would wait [default: reference]' -r -f -a "reference\t''
+balanced\t''"
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l in-flight-ttl -d 'How long a hinted prompt counts as held before its replica reports it, beyond the expected prefill [default: 10s, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l prefill-rate -d 'Tokens that a replica prefills in a second, until its reports tell [default: 10000]' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l load-hint-code -d 'Code of a hint without cache evidence: LOAD_HINT, or AFFINITY_HINT for clients that know no other [default: load-hint]' -r -f -a "load-hint\t''
+affinity\t''"
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l expect -d 'End with status 1 unless the answer has one of these reason codes' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l expect-replica -d 'End with status 1 unless the answer\'s first replica is this one' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -s o -l output -d 'Form of the answer' -r -f -a "table\t'Text for people'
@@ -118,8 +161,30 @@ always\t'Always, in pipes and files too'
 never\t'Never'"
 complete -c icache -n "__fish_icache_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand explain" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand capture" -l server -d 'Server to record; without it that of the environment variable ICACHE_SERVER, else http://127.0.0.1:9090' -r
+complete -c icache -n "__fish_icache_using_subcommand capture" -l lookups -d 'Share of lookups to record, 0 to 1; without all of them the credits of LFU are not those of the server' -r
+complete -c icache -n "__fish_icache_using_subcommand capture" -l out -d 'File to write; one that is there already is not written over' -r -F
+complete -c icache -n "__fish_icache_using_subcommand capture" -l compress -d 'How files are compressed; without it as the name says: `.zst`, `.gz`, or not at all' -r -f -a "none\t'Plain JSON Lines'
+gzip\t'gzip'
+zstd\t'zstd'"
+complete -c icache -n "__fish_icache_using_subcommand capture" -l max-size -d 'Begin a further file once one has this size on disk: `fleet.00002.jsonl.zst` after `fleet.jsonl.zst`' -r
+complete -c icache -n "__fish_icache_using_subcommand capture" -l duration -d 'Stop after recording for this time' -r
+complete -c icache -n "__fish_icache_using_subcommand capture" -s o -l output -d 'Form of the result' -r -f -a "table\t'Text for people'
+json\t'One indented JSON document'
+jsonl\t'One JSON document a line'"
+complete -c icache -n "__fish_icache_using_subcommand capture" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand capture" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand capture" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_using_subcommand replay" -l mismatches -d 'Mismatches shown in full' -r
 complete -c icache -n "__fish_icache_using_subcommand replay" -l policy -d 'Policies that hold in place of the captured ones: a YAML or JSON file, or a folder of them' -r
+complete -c icache -n "__fish_icache_using_subcommand replay" -l ranker -d 'What replicas are ranked by: who holds the prefix, or how long the request would wait [default: reference]' -r -f -a "reference\t''
+balanced\t''"
+complete -c icache -n "__fish_icache_using_subcommand replay" -l in-flight-ttl -d 'How long a hinted prompt counts as held before its replica reports it, beyond the expected prefill [default: 10s, 0 switches it off]' -r
+complete -c icache -n "__fish_icache_using_subcommand replay" -l prefill-rate -d 'Tokens that a replica prefills in a second, until its reports tell [default: 10000]' -r
+complete -c icache -n "__fish_icache_using_subcommand replay" -l load-hint-code -d 'Code of a hint without cache evidence: LOAD_HINT, or AFFINITY_HINT for clients that know no other [default: load-hint]' -r -f -a "load-hint\t''
+affinity\t''"
 complete -c icache -n "__fish_icache_using_subcommand replay" -l speed -d 'How much faster than recorded: `1x`, `10x`, or `max` for as fast as the server answers [default: 1x]' -r
 complete -c icache -n "__fish_icache_using_subcommand replay" -l replica -d 'Replica of a bare batch' -r
 complete -c icache -n "__fish_icache_using_subcommand replay" -l model -d 'Model of a bare batch' -r
@@ -140,6 +205,45 @@ complete -c icache -n "__fish_icache_using_subcommand replay" -l skip-bad -d 'Pa
 complete -c icache -n "__fish_icache_using_subcommand replay" -l timings -d 'Also say how long lookups took on this machine; a server\'s answers are timed in any case'
 complete -c icache -n "__fish_icache_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand replay" -s V -l version -d 'Print version'
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l trace -d 'Requests, one JSON object a line: timestamp (ms), input_length, output_length (tokens) and hash_ids (one for each block of 512 tokens); `-` is standard input' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l workload -d 'Synthetic requests, made from the seed' -r -f -a "shared-heads\t'400 long heads, some far more popular than others, with short tails'
+diffuse\t'Single turns that share one block'
+burst\t'Half single turns, half bursts of 40 times the same prompt'
+hot-prefix\t'Half of all requests have one prefix'"
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l requests -d 'Synthetic requests to make [default: 6000]' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l utilisation -d 'Stretch the clock of the requests until engines prefill so many percent of their time under round-robin' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l replicas -d 'Engines' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l blocks-per-replica -d 'Blocks of 512 tokens in the cache of each engine' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l prefill-rate -d 'Tokens that each engine prefills in a second; of a list, engines take one each in turn' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l gateways -d 'Gateways that share the requests in turn; each knows only what it has sent itself' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l servers -d 'Servers, each asked by its share of the gateways; there are as many gateways at least' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l kill -d 'An engine and its sidecar die without a word, so long after the first request: `r3@600s`, counted from r0' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l restart -d 'A dead engine comes back with an empty cache' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l replica-timeout -d 'A replica not heard of for longer gets no hints; 0 switches it off' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l publish -d 'When engines say what a prompt brought into their cache' -r -f -a "start\t'When its prefill begins'
+end\t'When its prefill ends'"
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l event-delay -d 'How late everything that engines say comes to the index' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l refresh -d 'How often a sidecar reports everything that its engine holds; 0 for never' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l route -d 'Routings to compare' -r -f -a "reference\t'The first replica of LookupRoute\'s answer, by who holds the prefix; round-robin where there is none'
+balanced\t'The first replica of LookupRoute\'s answer, by the expected wait'
+round-robin\t'One engine after the other'
+random\t'Any engine'
+least-loaded\t'The engine with the fewest prompt tokens that are not prefilled yet'"
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l policy -d 'Policies to route under, beside the defaults: a YAML or JSON file, or a folder of them' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l tenant -d 'Whose requests they are, and the namespace of policies that name none' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l warmup -d 'Requests to begin with that go round-robin, whatever the routing' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l seed -d 'Of synthetic requests and of the random routing' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l html -d 'Also write a page with plots over time, one file that needs no network' -r -F
+complete -c icache -n "__fish_icache_using_subcommand simulate" -s o -l output -d 'Form of the result; jsonl is the JSON document in one line' -r -f -a "table\t'Text for people'
+json\t'One indented JSON document'
+jsonl\t'One JSON document a line'"
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always, in pipes and files too'
+never\t'Never'"
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l skip-bad -d 'Pass over and count lines that cannot be used'
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l split-reports -d 'Each engine reports to one of the servers, in place of all'
+complete -c icache -n "__fish_icache_using_subcommand simulate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c icache -n "__fish_icache_using_subcommand simulate" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_using_subcommand policy; and not __fish_seen_subcommand_from lint rules show diff simulate crd schema help" -l color -d 'When to use colour; NO_COLOR switches `auto` off' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always, in pipes and files too'
 never\t'Never'"
@@ -314,18 +418,21 @@ never\t'Never'"
 complete -c icache -n "__fish_icache_using_subcommand generate" -l check -d 'Write nothing; end with status 1 where a file is stale'
 complete -c icache -n "__fish_icache_using_subcommand generate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand generate" -s V -l version -d 'Print version'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "serve" -d 'Hold the index and answer lookups'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "replay" -d 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "policy" -d 'Check, show, compare and try out policies'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "report" -d 'Report what a replica holds, and its statistics'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "event" -d 'Publish a cache event: an eviction, a clearing, a sign of life'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "completions" -d 'Print the completion script of a shell'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "man" -d 'Print the manual page, or write the pages of all commands'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "generate" -d 'Write completions/, man/ and docs/ from the definitions in the source'
-complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve lookup explain replay policy state report event completions man generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate policy state report event completions man generate help" -f -a "serve" -d 'Hold the index and answer lookups'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate policy state report event completions man generate help" -f -a "subscribe" -d 'Tell a server what an engine\'s cache holds, from the events that the engine publishes'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate policy state report event completions man generate help" -f -a "lookup" -d 'Ask which replicas hold a prompt\'s prefix, and why'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate policy state report event completions man generate help" -f -a "explain" -d 'Explain a reason code, a gate or a knob; without a name, list them all'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate policy state report event completions man generate help" -f -a "capture" -d 'Record what a server applies and answers, into a capture that `icache replay` answers alike'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate policy state report event completions man generate help" -f -a "replay" -d 'Replay captures in process or to a server: what was answered, why, and whether it is what was recorded'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate policy state report event completions man generate help" -f -a "simulate" -d 'Simulate a fleet on a request trace, and compare routings and policies side by side'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate policy state report event completions man generate help" -f -a "policy" -d 'Check, show, compare and try out policies'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate policy state report event completions man generate help" -f -a "state" -d 'Show the replicas\' statistics and the size of the index'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate policy state report event completions man generate help" -f -a "report" -d 'Report what a replica holds, and its statistics'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate policy state report event completions man generate help" -f -a "event" -d 'Publish a cache event: an eviction, a clearing, a sign of life'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate policy state report event completions man generate help" -f -a "completions" -d 'Print the completion script of a shell'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate policy state report event completions man generate help" -f -a "man" -d 'Print the manual page, or write the pages of all commands'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate policy state report event completions man generate help" -f -a "generate" -d 'Write completions/, man/ and docs/ from the definitions in the source'
+complete -c icache -n "__fish_icache_using_subcommand help; and not __fish_seen_subcommand_from serve subscribe lookup explain capture replay simulate policy state report event completions man generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "lint" -d 'Check CachePolicy and CacheTenant files: what a server would refuse, and what is most likely not meant'
 complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "rules" -d 'Explain a rule of `icache policy lint`; without a name, list them all'
 complete -c icache -n "__fish_icache_using_subcommand help; and __fish_seen_subcommand_from policy" -f -a "show" -d 'Show the effective policy of each namespace: every knob with its value and where it comes from'
