@@ -7,7 +7,9 @@ use std::time::Instant;
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 
-use crate::decision::{Arrival, Candidate, Decision, Evidence, InputResolver, Query, Reason, Settings, plan};
+use crate::decision::{
+    Arrival, Balance, Candidate, Decision, Evidence, InputResolver, Query, Reason, Settings, plan,
+};
 use crate::hash::fingerprint_chain;
 use crate::index::{Applied, DomainFacts, EventApplied, Index, IndexConfig, TenantSettings};
 use crate::load::{Delivered, Loads, Members};
@@ -223,18 +225,20 @@ impl Router {
         };
         let plan = plan(request, settings, &Tokens, arrival);
         let is_balanced = settings.ranker.ranker.value == Ranker::Balanced;
-        let read = plan.query().map(|query| match is_balanced {
-            true => self.read_balanced(&query, settings),
-            false => (self.index.read(&query), None),
-        });
-        let (evidence, members) = read.unzip();
-        let concluded = plan.conclude(evidence);
+        let mut members = None;
+        let concluded = if is_balanced {
+            let read = plan.query().map(|query| self.read_balanced(&query, settings, &mut members));
+            plan.conclude_balanced(read)
+        } else {
+            let evidence = plan.query().map(|query| self.index.read(&query));
+            plan.conclude(evidence)
+        };
         let (decision, input) = concluded.deliver(call.watch.elapsed_ns());
         if !credits {
             return decision;
         }
         let query = Query::new(request, settings, &input, call.now);
-        if let (Some(chosen), Some(members)) = (decision.chosen(), members.flatten()) {
+        if let (Some(chosen), Some(members)) = (decision.chosen(), members) {
             let delivered = Delivered {
                 member: chosen.member,
                 held_blocks: chosen.blocks,
@@ -252,11 +256,19 @@ impl Router {
         decision
     }
 
-    fn read_balanced(&self, query: &Query<'_>, settings: &Settings) -> (Evidence, Option<Arc<Members>>) {
-        let mut evidence = self.index.read_balanced(query, settings.ranker.tenant_hot_max_age_ns.value);
-        let members = self.loads.members(&evidence.roster, evidence.balance.idle == 0, query.now);
-        evidence.balance.loads = self.loads.loads(query, &members, query.now);
-        (evidence, Some(members))
+    /// Evidence, and the load of its members, who are left in `members`.
+    fn read_balanced(
+        &self,
+        query: &Query<'_>,
+        settings: &Settings,
+        members: &mut Option<Arc<Members>>,
+    ) -> (Evidence, Balance) {
+        let max_idle_ns = settings.ranker.tenant_hot_max_age_ns.value;
+        let (evidence, mut balance) = self.index.read_balanced(query, max_idle_ns);
+        let of_roster = self.loads.members(&evidence.roster, balance.idle == 0, query.now);
+        balance.loads = self.loads.loads(query, &of_roster, query.now);
+        *members = Some(of_roster);
+        (evidence, balance)
     }
 }
 

@@ -151,11 +151,9 @@ pub struct Evidence {
     pub tenant_is_known: bool,
     /// (tenant, model) has an entry in some scheme.
     pub model_is_known: bool,
-    /// What the balanced ranker looks at beside that.
-    pub balance: Balance,
 }
 
-/// What the balanced ranker asks for. The roster then has more members than those with entries in the domain: the idle
+/// What the balanced ranker looks at beside the evidence, at the same instant. The roster then has more members than those with entries in the domain: the idle
 /// ones, which were heard of and have no entries in (tenant, model) at all.
 #[derive(Clone, Debug, Default)]
 pub struct Balance {
@@ -178,13 +176,6 @@ pub struct Load {
     pub rate: f32,
     /// Tokens of the request that it is about to hold, since a hint for them is on its way to it.
     pub provisional_tokens: i32,
-}
-
-impl Evidence {
-    /// Replicas that have entries in the domain.
-    pub fn serving(&self) -> usize {
-        self.roster.len().saturating_sub(self.balance.idle)
-    }
 }
 
 /// Replicas that serve a domain, sorted by the bytes of their ids; a member is a position in it.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::evidence::{Evidence, Input, Query};
+use super::evidence::{Balance, Evidence, Input, Query};
 use super::gates::{balanced, index, request, result};
 use super::trace::{Candidate, Decision, Number, Outcome, Step, Value};
 use super::{Cause, GateId, Reason, Stage};
@@ -111,6 +111,7 @@ pub(super) struct Run<'a> {
     /// Tokens made here from text.
     pub(super) tokens: Vec<u32>,
     pub(super) evidence: Evidence,
+    pub(super) balance: Balance,
     pub(super) found: Found,
     pub(super) candidates: Vec<Candidate>,
     pub(super) affinity: Option<u32>,
@@ -198,6 +199,7 @@ pub fn plan<'a>(
         prefix_tokens: request.prefix_token_count,
         tokens: Vec::new(),
         evidence: Evidence::default(),
+        balance: Balance::default(),
         found: Found::Nothing,
         candidates: Vec::new(),
         affinity: None,
@@ -217,6 +219,13 @@ impl<'a> Plan<'a> {
             return None;
         }
         Some(Query::new(run.request, run.settings, &run.input, run.arrival.now))
+    }
+
+    /// The same with what the balanced ranker looks at beside the evidence.
+    pub fn conclude_balanced(mut self, read: Option<(Evidence, Balance)>) -> Concluded<'a> {
+        let (evidence, balance) = read.unzip();
+        self.run.balance = balance.unwrap_or_default();
+        self.conclude(evidence)
     }
 
     /// Runs the gates on what the index knew; `None` where it was not read.
@@ -257,6 +266,11 @@ impl<'a> Concluded<'a> {
 }
 
 impl Run<'_> {
+    /// Replicas that have entries in the domain.
+    pub(super) fn serving(&self) -> usize {
+        self.evidence.roster.len().saturating_sub(self.balance.idle)
+    }
+
     /// Whether replicas are ranked by expected wait.
     pub(super) fn is_balanced(&self) -> bool {
         self.settings.ranker.ranker.value == Ranker::Balanced

@@ -1,6 +1,6 @@
 //! The balanced ranking: every replica of the domain by how long the request would wait there for its first token.
 
-use super::evidence::{Evidence, Holder};
+use super::evidence::{Balance, Evidence, Holder};
 use super::pipeline::{Run, Settings};
 use super::rank::freshness;
 use super::trace::{Candidate, Wait};
@@ -39,7 +39,7 @@ pub(super) fn rank_waits(run: &Run<'_>) -> Vec<Candidate> {
     let mut ranked: Vec<Candidate> = members
         .map(|member| {
             let holder = holders.get(member as usize).copied().flatten();
-            let wait = wait(evidence, settings, member, (tokens, holder), now);
+            let wait = wait(&run.balance, settings, member, (tokens, holder), now);
             candidate(member, holder, score(tokens, wait.wait_tokens), wait, (settings, now))
         })
         .collect();
@@ -62,7 +62,7 @@ fn by_member(evidence: &Evidence) -> Vec<Option<&Holder>> {
 }
 
 fn wait(
-    evidence: &Evidence,
+    balance: &Balance,
     settings: &Settings,
     member: u32,
     (tokens, holder): (i32, Option<&Holder>),
@@ -70,13 +70,13 @@ fn wait(
 ) -> Wait {
     let knobs = &settings.ranker;
     let usual_rate = knobs.prefill_rate.value.max(1) as f32;
-    let load = evidence.balance.loads.get(member as usize);
+    let load = balance.loads.get(member as usize);
     let pending_tokens = load.map_or(0.0, |load| load.pending_tokens);
     let rate = load.map_or(usual_rate, |load| load.rate);
     let provisional_tokens = load.map_or(0, |load| load.provisional_tokens.clamp(0, tokens));
     let held = holder.map_or(0, |holder| holder.matched_tokens).max(provisional_tokens);
     let uncached_tokens = tokens.saturating_sub(held).max(0);
-    let reported = evidence.balance.pressure.get(member as usize).copied().flatten();
+    let reported = balance.pressure.get(member as usize).copied().flatten();
     let pressure = reported.filter(|(_, at)| at.age_ns(now) <= settings.policy.ttl_ns.value);
     let pressure_scale =
         pressure_scale(knobs.pressure_weight.value, pressure.map_or(0.0, |(value, _)| value));

@@ -8,7 +8,7 @@ use super::Index;
 use super::entry::Holding;
 use super::names::Domain;
 use super::state::State;
-use crate::decision::{ChainCounts, Evidence, Holder, Input, Query, Roster, Warm};
+use crate::decision::{Balance, ChainCounts, Evidence, Holder, Input, Query, Roster, Warm};
 use crate::model::{HashList, Tier, Timestamp};
 
 impl Index {
@@ -19,10 +19,11 @@ impl Index {
 
     /// The same, with the pressure of every member, and with the members of (tenant, model) that have no entries at all
     /// and were heard of within `max_idle_ns`. Costs the replicas of (tenant, model) while there is one without entries.
-    pub fn read_balanced(&self, query: &Query<'_>, max_idle_ns: i64) -> Evidence {
+    pub fn read_balanced(&self, query: &Query<'_>, max_idle_ns: i64) -> (Evidence, Balance) {
         let state = self.state.read();
         let mut evidence = evidence(&state, query);
-        let Some(scope) = state.find_scope(query.tenant, query.model) else { return evidence };
+        let mut balance = Balance::default();
+        let Some(scope) = state.find_scope(query.tenant, query.model) else { return (evidence, balance) };
         let scope = &state.scopes[scope];
         let domain = scope.domains.get(query.scheme).map(|domain| &state.domains[*domain]);
         let mut members: SmallVec<[u32; 64]> = SmallVec::new();
@@ -34,14 +35,15 @@ impl Index {
             };
             let idle: SmallVec<[u32; 16]> = scope.members.values().filter(is_idle).copied().collect();
             members.extend(idle.iter().copied());
+            balance.idle = idle.len();
             join(&state, &mut evidence, &mut members, idle.len(), query.wants_heard);
         }
         let pressure = |member: &u32| {
             let seen = state.members[*member].stats.as_ref()?.seen;
             Some((seen.pressure, seen.reported_at))
         };
-        evidence.balance.pressure = members.iter().map(pressure).collect();
-        evidence
+        balance.pressure = members.iter().map(pressure).collect();
+        (evidence, balance)
     }
 }
 
@@ -60,7 +62,6 @@ fn join(state: &State, evidence: &mut Evidence, members: &mut [u32], idle: usize
         holder.member = place.ok().and_then(|place| u32::try_from(place).ok()).unwrap_or(holder.member);
     }
     evidence.roster = Arc::new(Roster::new(members.iter().filter_map(|member| id(*member)).collect()));
-    evidence.balance.idle = idle;
     if wants_heard {
         evidence.heard = members.iter().map(|member| state.members[*member].heard).collect();
     }

@@ -100,11 +100,11 @@ fn decide(
         heard: members.iter().map(heard).collect(),
         tenant_is_known: true,
         model_is_known: true,
-        balance: Balance { idle, pressure: Vec::new(), loads: members.iter().map(load).collect() },
         ..Evidence::default()
     };
+    let balance = Balance { idle, pressure: Vec::new(), loads: members.iter().map(load).collect() };
     let arrival = Arrival { now: at(60.0), elapsed_ns: 0, deadline_ns: None, in_flight: 1 };
-    plan(&request, &settings, &NoTokens, arrival).conclude(Some(evidence)).deliver(0).0
+    plan(&request, &settings, &NoTokens, arrival).conclude_balanced(Some((evidence, balance))).deliver(0).0
 }
 
 /// The rules once more: the answer's code and its replicas in order.
