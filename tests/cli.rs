@@ -223,7 +223,7 @@ fn the_demo_as_json() {
     let explained = json(&["lookup", "--demo", "--explain", "-o", "jsonl"]);
     assert_eq!(explained["answer"], answer);
     assert_eq!(explained["because"], "prefix-match");
-    assert_eq!(explained["steps"].as_array().unwrap().len(), 23);
+    assert_eq!(explained["steps"].as_array().unwrap().len(), 24);
     assert_eq!(explained["candidates"].as_array().unwrap().len(), 4);
 }
 

@@ -89,7 +89,7 @@ pub const SHAPES: &[Shape] = &[
             ("score", "the product"),
             ("tier", "`T1`, `T2`, `T3` or `unspecified`"),
             ("filteredBy", "id of the gate that removed it; empty where it is in the answer"),
-            ("wait", "what the score is made of under the balanced ranker; absent under the reference"),
+            ("wait", "what the score is made of under the balanced ranker; null under the reference"),
         ],
     },
     Shape {
@@ -532,7 +532,7 @@ pub const SHAPES: &[Shape] = &[
         name: "Run",
         stands: "item of `runs` of a fleet simulation",
         fields: &[
-            ("routing", "`reference`, `round-robin`, `random` or `least-loaded`"),
+            ("routing", "`reference`, `balanced`, `round-robin`, `random` or `least-loaded`"),
             ("policy", "path of the policies; null for the defaults, and for routings that do not ask"),
             ("foundTokens", "tokens found in the cache of the engine that served the request"),
             ("foundShare", "0 to 1, of the tokens asked for"),
@@ -541,6 +541,8 @@ pub const SHAPES: &[Shape] = &[
                 "missedTokens",
                 "tokens computed that an engine held, or was computing, when the request was routed",
             ),
+            ("retried", "times that a request met a dead engine and went to another"),
+            ("lost", "requests given up because no engine was alive"),
             ("spread", "most prefilled tokens of an engine over the mean"),
             ("utilisation", "0 to 1: share of the time that engines prefill"),
             ("ttft", "time to first token of all requests"),
@@ -586,8 +588,6 @@ pub const SHAPES: &[Shape] = &[
         name: "Simulated index",
         stands: "`index` of a run",
         fields: &[
-            ("retried", "times that a request met a dead engine and went to another"),
-            ("lost", "requests given up because no engine was alive"),
             ("blocks", "blocks stored or refreshed"),
             ("removed", "entries removed by events"),
             ("expired", "entries that reached their time to live"),

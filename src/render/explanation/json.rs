@@ -59,7 +59,6 @@ struct CandidateJson {
     score: f32,
     tier: &'static str,
     filtered_by: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     wait: Option<WaitJson>,
 }
 
