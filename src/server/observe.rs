@@ -58,7 +58,8 @@ impl Observe for ObserveService {
         &self,
         request: Request<wire::ObserveRequest>,
     ) -> Result<Response<Self::ObserveStream>, Status> {
-        Caller::of(&request).may_name_all()?;
+        let caller = Caller::of(&request);
+        caller.may_name_all()?;
         let lookups = request.get_ref().lookups.unwrap_or(1.0);
         if !(0.0..=1.0).contains(&lookups) {
             return Err(Status::invalid_argument(format!("lookups is {lookups}; it is a share from 0 to 1")));
@@ -66,7 +67,7 @@ impl Observe for ObserveService {
         let core = Arc::clone(&self.core);
         let (place, cut, snapshot) = aside("beginning to observe", move || begin(&core, lookups)).await??;
         let (sender, receiver) = mpsc::channel(1);
-        tokio::spawn(feed(Arc::clone(&self.core), place, cut, snapshot, sender));
+        tokio::spawn(feed(Arc::clone(&self.core), caller, place, cut, snapshot, sender));
         Ok(Response::new(Box::pin(ReceiverStream::new(receiver))))
     }
 }
@@ -89,9 +90,10 @@ fn begin(core: &Core, lookups: f64) -> Result<(Place, Cut, Snapshot), Status> {
     Ok((Place { order: Arc::clone(&core.order), observer }, cut, snapshot))
 }
 
-/// Sends all of it until the observer leaves, has missed something, or the server drains.
+/// Sends all of it until the observer leaves, has missed something, may not observe any more, or the server drains.
 async fn feed(
     core: Arc<Core>,
+    caller: Caller,
     place: Place,
     cut: Cut,
     snapshot: Snapshot,
@@ -117,6 +119,10 @@ async fn feed(
             }
         };
         match next {
+            Next::Item(_) if !caller.sees_all() => {
+                let status = Status::unauthenticated("the caller may not observe here any more");
+                return farewell(&sender, status, place.observer.queue.missed()).await;
+            }
             Next::Item(record) => {
                 (sequence, timestamp_us) = (record.sequence, record.timestamp_us);
                 if !deliver(&sender, wire::Record::clone(&record), &core.phase).await {

@@ -4,6 +4,9 @@
 use std::path::Path;
 
 use icache::contract::wire::icache::v1alpha1::explain_client::ExplainClient;
+use icache::contract::wire::icache::v1alpha1::fast_lookup_client::FastLookupClient;
+use icache::contract::wire::icache::v1alpha1::observe_client::ObserveClient;
+use icache::contract::wire::icache::v1alpha1::{FastLookupRequest, ObserveRequest};
 use icache::contract::wire::inferencecache::v1alpha1 as wire;
 use icache::contract::wire::inferencecache::v1alpha1::inference_cache_client::InferenceCacheClient;
 use sha2::{Digest as _, Sha256};
@@ -88,7 +91,21 @@ async fn call_each(channel: &Channel, token: &str, tenant: &str) -> Vec<(&'stati
         ("PublishEvent", contract.publish_event(with(token, event())).await.err()),
         ("StreamCacheEvents", contract.stream_cache_events(with(token, events)).await.err()),
         ("ExplainRoute", explain.explain_route(with(token, ask(tenant, b"hash"))).await.err()),
+        ("FastLookup", fast_lookup(channel, token, tenant).await.err()),
     ]
+}
+
+/// One lookup on a stream of its own.
+async fn fast_lookup(channel: &Channel, token: &str, tenant: &str) -> Result<(), Status> {
+    let asked = FastLookupRequest {
+        model_id: "llama".to_owned(),
+        tenant_id: tenant.to_owned(),
+        hash_scheme: "vllm".to_owned(),
+        ..Default::default()
+    };
+    let requests = with(token, tokio_stream::iter([asked]));
+    let mut answers = FastLookupClient::new(channel.clone()).lookup(requests).await?.into_inner();
+    answers.message().await.map(|answer| assert!(answer.is_some(), "an answer or a status"))
 }
 
 #[tokio::test]
@@ -120,15 +137,26 @@ async fn every_method_asks_for_a_caller_with_the_role_and_the_tenant() {
         assert_eq!(b.message().replace("`b`", ""), ghost.message().replace("`ghost`", ""), "{name}");
     }
     for (name, code) in codes(call_each(&channel, LOOKS, "a").await) {
-        let may = ["RenderTemplate", "LookupRoute", "LookupPDRoute"].contains(&name);
+        let may = ["RenderTemplate", "LookupRoute", "LookupPDRoute", "FastLookup"].contains(&name);
         assert_eq!(code, (!may).then_some(Code::PermissionDenied), "{name}");
     }
     let mut contract = InferenceCacheClient::new(channel.clone());
     let samples = contract.stream_metrics(with(LOOKS, wire::StreamMetricsRequest::default())).await;
     assert_eq!(samples.err().map(|status| status.code()), Some(Code::PermissionDenied));
+    // What is observed is of all tenants, so it is for those alone who may name all.
+    for (token, code) in [
+        ("", Some(Code::Unauthenticated)),
+        (OF_A, Some(Code::PermissionDenied)),
+        (LOOKS, Some(Code::PermissionDenied)),
+        (ALL, None),
+    ] {
+        let mut observe = ObserveClient::new(channel.clone());
+        let observed = observe.observe(with(token, ObserveRequest::default())).await;
+        assert_eq!(observed.err().map(|status| status.code()), code, "Observe as `{token}`");
+    }
     let denied = metric(server.http_addr, "inferencecache_grpc_denied_total{result=\"forbidden\"}").await;
-    assert_eq!(denied, 8.0 + 8.0 + 5.0 + 1.0);
-    assert_eq!(metric(server.http_addr, "inferencecache_grpc_denied_total{result=\"unauth\"}").await, 24.0);
+    assert_eq!(denied, 9.0 + 9.0 + 5.0 + 1.0 + 2.0);
+    assert_eq!(metric(server.http_addr, "inferencecache_grpc_denied_total{result=\"unauth\"}").await, 28.0);
 
     // Probes of Kubernetes and tools that ask for the contract show no token.
     let health = HealthClient::new(channel.clone()).check(HealthCheckRequest::default()).await;
@@ -248,6 +276,37 @@ async fn a_stream_of_reports_ends_at_a_tenant_that_the_caller_may_not_name() {
         totals.push(state.summary.unwrap().total_prefixes);
     }
     assert_eq!(totals, [1, 0]);
+}
+
+#[tokio::test]
+async fn an_observer_whose_token_is_taken_out_is_shown_nothing_more() {
+    let folder = TempDir::new().unwrap();
+    let server = serve(folder.path());
+    let channel = plain(&server).await;
+    let mut observe = ObserveClient::new(channel.clone());
+    let mut records = observe.observe(with(ALL, ObserveRequest::default())).await.unwrap().into_inner();
+    assert!(records.message().await.unwrap().is_some(), "it begins with what is there");
+    let contract = InferenceCacheClient::new(channel.clone());
+    let look = |token: &'static str| {
+        let mut contract = contract.clone();
+        async move { contract.lookup_route(with(token, ask("a", b"hash"))).await.map(drop) }
+    };
+
+    put(
+        folder.path(),
+        "callers.toml",
+        &format!("version = 1\n{}", caller("looks", &token(LOOKS), "\"lookup\"", "\"a\"")),
+    );
+    until(|| look(ALL), |looked: &Result<(), Status>| looked.is_err()).await.unwrap_err();
+    look(LOOKS).await.unwrap();
+    let ended = loop {
+        match records.message().await {
+            Ok(Some(_)) => {}
+            Ok(None) => panic!("the end says why"),
+            Err(status) => break status.code(),
+        }
+    };
+    assert_eq!(ended, Code::Unauthenticated);
 }
 
 #[tokio::test]
