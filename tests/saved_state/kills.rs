@@ -37,8 +37,9 @@ impl Reported {
         let number = self.batches;
         self.batches += 1;
         let (tenant, replica) = (format!("t{}", number % 3), format!("r{}", number % 5));
+        // Above the floor of matched tokens, or a lookup would not tell them.
         let batch: Vec<(String, i32)> =
-            (0..8).map(|at| (format!("h{number}-{at}"), 16 * (1 + (number % 9) as i32) + at)).collect();
+            (0..8).map(|at| (format!("h{number}-{at}"), 16 * (5 + (number % 9) as i32) + at)).collect();
         report(client, update(&replica, &tenant, &batch)).await;
         for (hash, tokens) in batch {
             self.all.insert((tenant.clone(), replica.clone(), hash), tokens);
