@@ -97,7 +97,8 @@ fn runtime(workers: usize) -> Runtime {
 /// Rates of both in turn, and their ratio.
 fn row(name: &str, first: impl Fn() -> f64, second: impl Fn() -> f64) {
     // One slice each to warm up.
-    (first(), second());
+    first();
+    second();
     let rounds: Vec<(f64, f64)> = (0..ROUNDS).map(|_| (first(), second())).collect();
     let ratios = sorted(rounds.iter().map(|(first, second)| first / second));
     let median = |values: Vec<f64>| values[values.len() / 2];

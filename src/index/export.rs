@@ -194,7 +194,7 @@ impl Index {
             let (segment, slot) = place_of(key);
             let Some(at) = section.held_at(segment, slot, member) else { continue };
             let tenant = section.scopes[scope].tenant;
-            let hits = u8::try_from(*hits).unwrap_or(u8::MAX).min(super::credit::MAX_HITS);
+            let hits = u8::try_from(*hits).unwrap_or(super::credit::MAX_HITS);
             section.relane(tenant, segment, at, 1 << slot, hits);
         }
         section.end();

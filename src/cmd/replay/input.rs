@@ -30,10 +30,6 @@ pub struct IdentityArgs {
 }
 
 /// An opened file.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one of it for each file, and it is not kept in lists"
-)]
 pub enum Input {
     /// A capture.
     Capture(Box<Reader<Box<dyn BufRead + Send>>>),
