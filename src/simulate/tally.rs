@@ -33,6 +33,10 @@ pub struct Run {
     pub gates: BTreeMap<GateId, GateShare>,
     /// Answers that name a replica.
     pub hints: u64,
+    /// Requests that an engine did not answer because it was dead, each time that this happened.
+    pub retried: u64,
+    /// Requests that were given up because no engine was alive.
+    pub lost: u64,
     /// How it went, window by window.
     pub windows: Vec<Window>,
     /// Nanoseconds that a window lasts.
@@ -188,6 +192,8 @@ impl Tally {
             reasons: BTreeMap::new(),
             gates: BTreeMap::new(),
             hints: 0,
+            retried: 0,
+            lost: 0,
             index: None,
         };
         Self { run, first_ns }
