@@ -1,5 +1,7 @@
 //! The balanced ranking: every replica of the domain by how long the request would wait there for its first token.
 
+use smallvec::SmallVec;
+
 use super::evidence::{Balance, Evidence, Holder};
 use super::pipeline::{Run, Settings};
 use super::rank::freshness;
@@ -30,27 +32,58 @@ pub fn score(tokens: i32, wait_tokens: f32) -> f32 {
 
 /// All members of the domain, the shortest wait first; of equal waits the one that holds more, then by replica id.
 pub(super) fn rank_waits(run: &Run<'_>) -> Vec<Candidate> {
-    let Run { evidence, settings, arrival, .. } = run;
+    let Run {
+        evidence,
+        settings,
+        arrival,
+        ..
+    } = run;
     let now = arrival.now;
     let holders = by_member(evidence);
-    let most_held = evidence.holders.iter().map(|holder| holder.matched_tokens).max().unwrap_or(0);
+    let most_held = evidence
+        .holders
+        .iter()
+        .map(|holder| holder.matched_tokens)
+        .max()
+        .unwrap_or(0);
     let tokens = run.prefix_tokens.max(most_held);
     let members = 0..u32::try_from(evidence.roster.len()).unwrap_or(u32::MAX);
     let absent = &run.balance.absent;
-    let mut ranked: Vec<Candidate> = members
-        .filter(|member| absent.binary_search(member).is_err())
+    let waits: Vec<Wait> = members
+        .clone()
         .map(|member| {
             let holder = holders.get(member as usize).copied().flatten();
-            let wait = wait(&run.balance, settings, member, (tokens, holder), now);
-            candidate(member, holder, score(tokens, wait.wait_tokens), wait, (settings, now))
+            wait(&run.balance, settings, member, (tokens, holder), now)
         })
         .collect();
-    ranked.sort_unstable_by(|a, b| {
-        let waits = |candidate: &Candidate| candidate.wait.map_or(0.0, |wait| wait.wait_tokens);
-        let by_wait = waits(a).total_cmp(&waits(b));
-        by_wait.then(b.matched_tokens.cmp(&a.matched_tokens)).then(a.member.cmp(&b.member))
+    let held = |member: u32| holders.get(member as usize).copied().flatten();
+    // Keys are a tenth of a candidate, so that they are sorted in its place.
+    let mut order: SmallVec<[u128; 64]> = members
+        .filter(|member| absent.binary_search(member).is_err())
+        .map(|member| {
+            let matched = held(member).map_or(0, |holder| holder.matched_tokens);
+            order_key(waits[member as usize].wait_tokens, matched, member)
+        })
+        .collect();
+    order.sort_unstable();
+    let ranked = order.iter().map(|key| {
+        let member = *key as u32;
+        let wait = waits[member as usize];
+        candidate(
+            member,
+            held(member),
+            score(tokens, wait.wait_tokens),
+            wait,
+            (settings, now),
+        )
     });
-    ranked
+    ranked.collect()
+}
+
+/// Sorts by wait, then by tokens held, the most first, then by member. Waits are 0 or more, whose bits sort as they do.
+fn order_key(wait_tokens: f32, matched_tokens: i32, member: u32) -> u128 {
+    let unmatched = u32::MAX - matched_tokens.max(0).unsigned_abs();
+    u128::from(wait_tokens.max(0.0).to_bits()) << 64 | u128::from(unmatched) << 32 | u128::from(member)
 }
 
 fn by_member(evidence: &Evidence) -> Vec<Option<&Holder>> {
@@ -76,12 +109,16 @@ fn wait(
     let pending_tokens = load.map_or(0.0, |load| load.pending_tokens);
     let rate = load.map_or(usual_rate, |load| load.rate);
     let provisional_tokens = load.map_or(0, |load| load.provisional_tokens.clamp(0, tokens));
-    let held = holder.map_or(0, |holder| holder.matched_tokens).max(provisional_tokens);
+    let held = holder
+        .map_or(0, |holder| holder.matched_tokens)
+        .max(provisional_tokens);
     let uncached_tokens = tokens.saturating_sub(held).max(0);
     let reported = balance.pressure.get(member as usize).copied().flatten();
     let pressure = reported.filter(|(_, at)| at.age_ns(now) <= settings.policy.ttl_ns.value);
-    let pressure_scale =
-        pressure_scale(knobs.pressure_weight.value, pressure.map_or(0.0, |(value, _)| value));
+    let pressure_scale = pressure_scale(
+        knobs.pressure_weight.value,
+        pressure.map_or(0.0, |(value, _)| value),
+    );
     let recent_tokens = load.map_or(0.0, |load| load.recent_tokens);
     let cost = pending_tokens + UNCACHED_WEIGHT * uncached_tokens as f32 + RECENT_WEIGHT * recent_tokens;
     let wait_tokens = cost * (usual_rate / rate) * pressure_scale;
@@ -103,8 +140,9 @@ fn candidate(
     wait: Wait,
     (settings, now): (&Settings, Timestamp),
 ) -> Candidate {
-    let decay =
-        holder.map_or(0.0, |holder| freshness(holder.last_seen.age_ns(now), settings.policy.ttl_ns.value));
+    let decay = holder.map_or(0.0, |holder| {
+        freshness(holder.last_seen.age_ns(now), settings.policy.ttl_ns.value)
+    });
     Candidate {
         member,
         blocks: holder.map_or(0, |holder| holder.blocks),

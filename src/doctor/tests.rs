@@ -276,6 +276,9 @@ fn prompts_that_never_match_are_suspected_from_20_lookups_on() {
     };
     assert_eq!(found(page(&lines("m", 19, 0))), [""; 0]);
     assert_eq!(found(page(&lines("m", 500, 1))), [""; 0]);
+    // A load hint has no match either.
+    let hinted = found(page(&lines("m", 20, 0).replace("NO_HINT", "LOAD_HINT")));
+    assert!(hinted[0].starts_with("prompts-never-match: none of 20 lookups"), "{hinted:?}");
     let suspected = found(page(&lines("m", 20, 0)));
     let message = "prompts-never-match: none of 20 lookups for model `m` found its prefix, though replicas hold entries \
                    for it";

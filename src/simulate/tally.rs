@@ -78,6 +78,8 @@ pub struct Load {
     pub share: Share,
     /// Nanoseconds that it prefilled.
     pub busy_ns: i64,
+    /// Nanoseconds that its requests waited before their prefill began, all together.
+    pub wait_ns: i64,
 }
 
 /// Requests whose answer has one gate for a cause.
@@ -210,6 +212,7 @@ impl Tally {
         let engine = &mut run.engines[served.replica];
         engine.share.add(asked, found);
         engine.busy_ns = engine.busy_ns.saturating_add(served.prefill_ns);
+        engine.wait_ns = engine.wait_ns.saturating_add(ttft_ns - served.prefill_ns);
         let at = (served.arrived_ns - self.first_ns) / run.window_ns;
         let window = &mut run.windows[at as usize];
         window.share.add(asked, found);

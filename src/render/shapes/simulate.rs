@@ -130,6 +130,7 @@ pub(super) const SHAPES: &[Shape] = &[
             ("foundTokens", "tokens found in its cache"),
             ("prefilledTokens", "tokens that it computed"),
             ("busyMs", "milliseconds that it prefilled"),
+            ("waitMs", "milliseconds that its requests waited before their prefill began, all together"),
         ],
     },
     Shape {

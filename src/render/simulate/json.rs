@@ -140,6 +140,7 @@ struct EngineJson<'a> {
     found_tokens: u64,
     prefilled_tokens: u64,
     busy_ms: f64,
+    wait_ms: f64,
 }
 
 #[derive(Serialize)]
@@ -275,6 +276,7 @@ impl<'a> From<&'a Load> for EngineJson<'a> {
             found_tokens: engine.share.found_tokens,
             prefilled_tokens: engine.share.prefilled_tokens(),
             busy_ms: engine.busy_ns as f64 / 1e6,
+            wait_ms: engine.wait_ns as f64 / 1e6,
         }
     }
 }
