@@ -680,7 +680,7 @@ _icache() {
             return 0
             ;;
         icache__subcmd__explain)
-            opts="-o -h -V --output --color --help --version PREFIX_MATCH TENANT_HOT AFFINITY_HINT NO_HINT TIMEOUT POLICY_REQUIRES_CHAIN UNKNOWN_TENANT UNKNOWN_MODEL UNKNOWN_HASH_SCHEME deadline load-shed over-limit reserved-tenant require-chain resolve-input minimum-prefix-tokens contract-keys prefix-match tenant-hot cold-start unknown-tenant unknown-model unknown-hash-scheme novel-prefix replica-timeout enable-tenant-hot minimum-matched-tokens routing-floor-score affinity answer lookupTimeoutMs strategy.requireChain strategy.enableChainMatching minimumPrefixTokens affinityRouting evictionTTL strategy.enableTenantHot minimumMatchedTokens routingFloorScore PressureWeight SLOTightTTFTMs SLOTightBias TenantHotMaxAge TenantHotMinHitRate ReplicaTimeout BlockSize MaxInFlight already-decided switched-off no-result no-deadline deadline-passed budget-spent too-many-in-flight over-limit reserved-tenant no-valid-chain chain exact-hash chain-from-tokens chain-from-text last-block-of-tokens no-input blocks-ignored block-lists-disagree empty-block-hash negative-block-count too-many-tokens prompt-too-long no-tokenizer shorter-than-one-block checked-on-result checked-on-request too-short key-missing no-holder holders-found chain-lookup no-warm-replica warm-found index-empty tenant-unknown model-unknown scheme-unknown novel not-heard-of drained not-heard-of-or-drained policy-refuses-warm below-floor no-seed no-replica result-stands not-match-result not-hot-result stable-replica timed-out server-unreachable tls-failed access-refused not-serving plaintext-beyond-host credentials-stale certificate-ends-soon clock-skew versions-differ callers-refused handshakes-fail nothing-reported all-silent replica-silent no-statistics reports-dropped replicas-drained no-lookups tenant-mismatch model-mismatch hash-scheme-mismatch prompts-never-match lookups-late lookups-shed lookups-over-limit policy-reload-failed policy-inert no-policies cap-bites cap-near quota-bites"
+            opts="-o -h -V --output --color --help --version PREFIX_MATCH TENANT_HOT AFFINITY_HINT LOAD_HINT NO_HINT TIMEOUT POLICY_REQUIRES_CHAIN UNKNOWN_TENANT UNKNOWN_MODEL UNKNOWN_HASH_SCHEME deadline load-shed over-limit reserved-tenant require-chain resolve-input minimum-prefix-tokens contract-keys prefix-match tenant-hot cold-start unknown-tenant unknown-model unknown-hash-scheme novel-prefix replica-timeout enable-tenant-hot minimum-matched-tokens routing-floor-score load-hint affinity answer lookupTimeoutMs strategy.requireChain strategy.enableChainMatching minimumPrefixTokens affinityRouting evictionTTL strategy.enableTenantHot minimumMatchedTokens routingFloorScore PressureWeight SLOTightTTFTMs SLOTightBias TenantHotMaxAge TenantHotMinHitRate ReplicaTimeout BlockSize Ranker InFlightTTL PrefillRate LoadHintCode MaxInFlight already-decided switched-off no-result no-deadline deadline-passed budget-spent too-many-in-flight over-limit reserved-tenant no-valid-chain chain exact-hash chain-from-tokens chain-from-text last-block-of-tokens no-input blocks-ignored block-lists-disagree empty-block-hash negative-block-count too-many-tokens prompt-too-long no-tokenizer shorter-than-one-block checked-on-result checked-on-request too-short key-missing no-holder holders-found chain-lookup no-warm-replica warm-found index-empty tenant-unknown model-unknown scheme-unknown novel not-heard-of drained not-heard-of-or-drained policy-refuses-warm below-floor no-seed no-replica result-stands not-match-result not-hot-result stable-replica balanced-ranker scale-of-reference first-below-floor shortest-wait timed-out server-unreachable tls-failed access-refused not-serving plaintext-beyond-host credentials-stale certificate-ends-soon clock-skew versions-differ callers-refused handshakes-fail nothing-reported all-silent replica-silent no-statistics reports-dropped replicas-drained no-lookups tenant-mismatch model-mismatch hash-scheme-mismatch prompts-never-match lookups-late lookups-shed lookups-over-limit hints-concentrate policy-reload-failed policy-inert no-policies cap-bites cap-near quota-bites"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1106,7 +1106,7 @@ _icache() {
             return 0
             ;;
         icache__subcmd__lookup)
-            opts="-o -h -V --tenant --model --hash-scheme --adapter --block --blocks --block-tokens --block-token-counts --prefix-hash --prefix-tokens --token-ids --tokens --prompt-text --ttft-ms --request --server --timeout --ca --cert --key --token --token-file --capture --demo --policy --expect --expect-replica --explain --output --color --help --version"
+            opts="-o -h -V --tenant --model --hash-scheme --adapter --block --blocks --block-tokens --block-token-counts --prefix-hash --prefix-tokens --token-ids --tokens --prompt-text --ttft-ms --request --server --timeout --ca --cert --key --token --token-file --capture --demo --policy --ranker --in-flight-ttl --prefill-rate --load-hint-code --expect --expect-replica --explain --output --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1208,8 +1208,24 @@ _icache() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --ranker)
+                    COMPREPLY=($(compgen -W "reference balanced" -- "${cur}"))
+                    return 0
+                    ;;
+                --in-flight-ttl)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prefill-rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --load-hint-code)
+                    COMPREPLY=($(compgen -W "load-hint affinity" -- "${cur}"))
+                    return 0
+                    ;;
                 --expect)
-                    COMPREPLY=($(compgen -W "PREFIX_MATCH TENANT_HOT AFFINITY_HINT NO_HINT TIMEOUT POLICY_REQUIRES_CHAIN UNKNOWN_TENANT UNKNOWN_MODEL UNKNOWN_HASH_SCHEME" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "PREFIX_MATCH TENANT_HOT AFFINITY_HINT LOAD_HINT NO_HINT TIMEOUT POLICY_REQUIRES_CHAIN UNKNOWN_TENANT UNKNOWN_MODEL UNKNOWN_HASH_SCHEME" -- "${cur}"))
                     return 0
                     ;;
                 --expect-replica)
@@ -1656,7 +1672,7 @@ _icache() {
             return 0
             ;;
         icache__subcmd__replay)
-            opts="-o -h -V --separate --check --mismatches --policy --skip-bad --ca --cert --key --token --token-file --speed --replica --model --tenant --hash-scheme --timings --html --output --server --timeout --color --help --version"
+            opts="-o -h -V --separate --check --mismatches --policy --ranker --in-flight-ttl --prefill-rate --load-hint-code --skip-bad --ca --cert --key --token --token-file --speed --replica --model --tenant --hash-scheme --timings --html --output --server --timeout --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1668,6 +1684,22 @@ _icache() {
                     ;;
                 --policy)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ranker)
+                    COMPREPLY=($(compgen -W "reference balanced" -- "${cur}"))
+                    return 0
+                    ;;
+                --in-flight-ttl)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prefill-rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --load-hint-code)
+                    COMPREPLY=($(compgen -W "load-hint affinity" -- "${cur}"))
                     return 0
                     ;;
                 --ca)
@@ -1888,7 +1920,7 @@ _icache() {
             return 0
             ;;
         icache__subcmd__serve)
-            opts="-o -h -V --config --print-config --output --grpc-addr --http-addr --admin-addr --ready-file --preload --drain-timeout --tls-cert --tls-key --tls-client-ca --admin-token-file --auth-file --insecure-plaintext --insecure-disable-auth --policy --namespace --state-dir --state-interval --max-entries --max-memory --sweep-interval --default-ttl --block-size --replica-timeout --pressure-weight --slo-tight-ttft-ms --slo-tight-bias --tenant-hot-max-age --tenant-hot-min-hit-rate --max-in-flight --max-message-size --max-blocks --max-hash-bytes --max-id-bytes --max-replicas --max-replica-records --max-streams --max-connections --metrics-max-series --log-format --log-level --color --help --version"
+            opts="-o -h -V --config --print-config --output --grpc-addr --http-addr --admin-addr --ready-file --preload --drain-timeout --tls-cert --tls-key --tls-client-ca --admin-token-file --auth-file --insecure-plaintext --insecure-disable-auth --policy --namespace --state-dir --state-interval --max-entries --max-memory --sweep-interval --default-ttl --block-size --replica-timeout --pressure-weight --slo-tight-ttft-ms --slo-tight-bias --tenant-hot-max-age --tenant-hot-min-hit-rate --ranker --in-flight-ttl --prefill-rate --load-hint-code --max-in-flight --max-message-size --max-blocks --max-hash-bytes --max-id-bytes --max-replicas --max-replica-records --max-streams --max-connections --metrics-max-series --log-format --log-level --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2018,6 +2050,22 @@ _icache() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --ranker)
+                    COMPREPLY=($(compgen -W "reference balanced" -- "${cur}"))
+                    return 0
+                    ;;
+                --in-flight-ttl)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prefill-rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --load-hint-code)
+                    COMPREPLY=($(compgen -W "load-hint affinity" -- "${cur}"))
+                    return 0
+                    ;;
                 --max-in-flight)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2078,13 +2126,25 @@ _icache() {
             return 0
             ;;
         icache__subcmd__simulate)
-            opts="-o -h -V --trace --skip-bad --replicas --blocks-per-replica --prefill-rate --publish --event-delay --refresh --route --policy --tenant --warmup --seed --html --output --color --help --version"
+            opts="-o -h -V --trace --workload --requests --utilisation --skip-bad --replicas --blocks-per-replica --prefill-rate --gateways --servers --split-reports --kill --restart --replica-timeout --publish --event-delay --refresh --route --policy --tenant --warmup --seed --html --output --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --trace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --workload)
+                    COMPREPLY=($(compgen -W "shared-heads diffuse burst hot-prefix" -- "${cur}"))
+                    return 0
+                    ;;
+                --requests)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --utilisation)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2097,6 +2157,26 @@ _icache() {
                     return 0
                     ;;
                 --prefill-rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --gateways)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --servers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kill)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --restart)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --replica-timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2113,7 +2193,7 @@ _icache() {
                     return 0
                     ;;
                 --route)
-                    COMPREPLY=($(compgen -W "reference round-robin random least-loaded" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "reference balanced round-robin random least-loaded" -- "${cur}"))
                     return 0
                     ;;
                 --policy)

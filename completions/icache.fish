@@ -82,6 +82,12 @@ complete -c icache -n "__fish_icache_using_subcommand serve" -l slo-tight-ttft-m
 complete -c icache -n "__fish_icache_using_subcommand serve" -l slo-tight-bias -d 'How much they do; 0 switches it off' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-max-age -d 'Oldest statistics that make a replica warm; 0 switches it off' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l tenant-hot-min-hit-rate -d 'Lowest hit rate of a warm replica' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l ranker -d 'What replicas are ranked by: who holds the prefix, or how long the request would wait' -r -f -a "reference\t''
+balanced\t''"
+complete -c icache -n "__fish_icache_using_subcommand serve" -l in-flight-ttl -d 'How long a hinted prompt counts as held before its replica reports it, beyond the expected prefill; 0 switches it off' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l prefill-rate -d 'Tokens that a replica prefills in a second, until its reports tell' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l load-hint-code -d 'Code of a hint without cache evidence: LOAD_HINT, or AFFINITY_HINT for clients that know no other' -r -f -a "load-hint\t''
+affinity\t''"
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-in-flight -d 'Lookups in flight above which further ones are shed; 0 switches it off' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-message-size -d 'Size of one message; a larger one is answered RESOURCE_EXHAUSTED' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-blocks -d 'Blocks in one request or update; a request over it is answered NO_HINT, and of an update the entries beyond are dropped' -r
@@ -159,9 +165,16 @@ complete -c icache -n "__fish_icache_using_subcommand lookup" -l token -d 'Token
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l token-file -d 'File that holds the token to show (env ICACHE_TOKEN_FILE)' -r -F
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l capture -d 'Replay this capture in process and look up at its last instant, without a server; `-` is standard input' -r
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l policy -d 'Policies to look up under, in place of the captured ones: a YAML or JSON file, or a folder of them' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l ranker -d 'What replicas are ranked by: who holds the prefix, or how long the request would wait' -r -f -a "reference\t''
+balanced\t''"
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l in-flight-ttl -d 'How long a hinted prompt counts as held before its replica reports it, beyond the expected prefill; 0 switches it off' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l prefill-rate -d 'Tokens that a replica prefills in a second, until its reports tell' -r
+complete -c icache -n "__fish_icache_using_subcommand lookup" -l load-hint-code -d 'Code of a hint without cache evidence: LOAD_HINT, or AFFINITY_HINT for clients that know no other' -r -f -a "load-hint\t''
+affinity\t''"
 complete -c icache -n "__fish_icache_using_subcommand lookup" -l expect -d 'End with status 1 unless the answer has one of these reason codes' -r -f -a "PREFIX_MATCH\t''
 TENANT_HOT\t''
 AFFINITY_HINT\t''
+LOAD_HINT\t''
 NO_HINT\t''
 TIMEOUT\t''
 POLICY_REQUIRES_CHAIN\t''
@@ -225,6 +238,12 @@ complete -c icache -n "__fish_icache_using_subcommand capture" -s h -l help -d '
 complete -c icache -n "__fish_icache_using_subcommand capture" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_using_subcommand replay" -l mismatches -d 'Mismatches shown in full' -r
 complete -c icache -n "__fish_icache_using_subcommand replay" -l policy -d 'Policies that hold in place of the captured ones: a YAML or JSON file, or a folder of them' -r
+complete -c icache -n "__fish_icache_using_subcommand replay" -l ranker -d 'What replicas are ranked by: who holds the prefix, or how long the request would wait' -r -f -a "reference\t''
+balanced\t''"
+complete -c icache -n "__fish_icache_using_subcommand replay" -l in-flight-ttl -d 'How long a hinted prompt counts as held before its replica reports it, beyond the expected prefill; 0 switches it off' -r
+complete -c icache -n "__fish_icache_using_subcommand replay" -l prefill-rate -d 'Tokens that a replica prefills in a second, until its reports tell' -r
+complete -c icache -n "__fish_icache_using_subcommand replay" -l load-hint-code -d 'Code of a hint without cache evidence: LOAD_HINT, or AFFINITY_HINT for clients that know no other' -r -f -a "load-hint\t''
+affinity\t''"
 complete -c icache -n "__fish_icache_using_subcommand replay" -l ca -d 'PEM file of the authorities that an https:// server is trusted by; without it those of the system (env ICACHE_CA)' -r -F
 complete -c icache -n "__fish_icache_using_subcommand replay" -l cert -d 'PEM file of a certificate to present to an https:// server (env ICACHE_CERT)' -r -F
 complete -c icache -n "__fish_icache_using_subcommand replay" -l key -d 'PEM file of the private key of --cert (env ICACHE_KEY)' -r -F
@@ -251,21 +270,33 @@ complete -c icache -n "__fish_icache_using_subcommand replay" -l timings -d 'Als
 complete -c icache -n "__fish_icache_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand replay" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l trace -d 'Requests, one JSON object a line: timestamp (ms), input_length, output_length (tokens) and hash_ids (one for each block of 512 tokens); plain, gzip or zstd; `-` is standard input' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l workload -d 'Synthetic requests, made from the seed' -r -f -a "shared-heads\t'400 long heads, some far more popular than others, with short tails'
+diffuse\t'Single turns that share one block'
+burst\t'Half single turns, half bursts of 40 times the same prompt'
+hot-prefix\t'Half of all requests have one prefix'"
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l requests -d 'Synthetic requests to make [default: 6000]' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l utilisation -d 'Stretch the clock of the requests until engines prefill so many percent of their time under round-robin' -r
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l replicas -d 'Engines' -r
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l blocks-per-replica -d 'Blocks of 512 tokens in the cache of each engine' -r
-complete -c icache -n "__fish_icache_using_subcommand simulate" -l prefill-rate -d 'Tokens that each engine prefills in a second' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l prefill-rate -d 'Tokens that each engine prefills in a second; of a list, engines take one each in turn' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l gateways -d 'Gateways that share the requests in turn; each knows only what it has sent itself' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l servers -d 'Servers, each asked by its share of the gateways; there are as many gateways at least' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l kill -d 'An engine and its sidecar die without a word, so long after the first request: `r3@600s`, counted from r0' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l restart -d 'A dead engine comes back with an empty cache' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l replica-timeout -d 'A replica not heard of for longer gets no hints; 0 switches it off' -r
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l publish -d 'When engines say what a prompt brought into their cache' -r -f -a "start\t'When its prefill begins'
 end\t'When its prefill ends'"
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l event-delay -d 'How late everything that engines say comes to the index' -r
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l refresh -d 'How often a sidecar reports everything that its engine holds; 0 for never' -r
-complete -c icache -n "__fish_icache_using_subcommand simulate" -l route -d 'Routings to compare' -r -f -a "reference\t'The first replica of LookupRoute\'s answer; round-robin where there is none'
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l route -d 'Routings to compare' -r -f -a "reference\t'The first replica of LookupRoute\'s answer, by who holds the prefix; round-robin where there is none'
+balanced\t'The first replica of LookupRoute\'s answer, by the expected wait'
 round-robin\t'One engine after the other'
 random\t'Any engine'
 least-loaded\t'The engine with the fewest prompt tokens that are not prefilled yet'"
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l policy -d 'Policies to route under, beside the defaults: a YAML or JSON file, or a folder of them' -r
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l tenant -d 'Whose requests they are, and the namespace of policies that name none' -r
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l warmup -d 'Requests to begin with that go round-robin, whatever the routing' -r
-complete -c icache -n "__fish_icache_using_subcommand simulate" -l seed -d 'Of the random routing' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l seed -d 'Of synthetic requests and of the random routing' -r
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l html -d 'Also write a page with plots over time, one file that needs no network' -r -F
 complete -c icache -n "__fish_icache_using_subcommand simulate" -s o -l output -d 'Form of the result; jsonl is the JSON document in one line' -r -f -a "table\t'Text for people'
 json\t'One indented JSON document'
@@ -274,6 +305,7 @@ complete -c icache -n "__fish_icache_using_subcommand simulate" -l color -d 'Whe
 always\t'Always, in pipes and files too'
 never\t'Never'"
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l skip-bad -d 'Pass over and count lines that cannot be used'
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l split-reports -d 'Each engine reports to one of the servers, in place of all'
 complete -c icache -n "__fish_icache_using_subcommand simulate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c icache -n "__fish_icache_using_subcommand simulate" -s V -l version -d 'Print version'
 complete -c icache -n "__fish_icache_using_subcommand bench" -l in-flight -d 'Lookups in flight, all connections together: the next is asked when one is answered [default: 16]' -r

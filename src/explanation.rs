@@ -5,6 +5,7 @@
 
 use strsim::damerau_levenshtein;
 
+pub use crate::decision::Wait;
 use crate::decision::{Decision, GateId, Number, Reason, Settings, Step};
 use crate::index::DomainFacts;
 use crate::lookup::Explained;
@@ -82,6 +83,8 @@ pub struct ExplainedCandidate {
     pub tier: Tier,
     /// Gate that removed it; empty where it is in the answer.
     pub filtered_by: String,
+    /// What the score is made of under the balanced ranker.
+    pub wait: Option<Wait>,
 }
 
 /// A likely cause.
@@ -132,6 +135,7 @@ pub fn explanation(explained: &Explained, request: &LookupRequest<'_>, latency_u
             score: candidate.score,
             tier: candidate.tier,
             filtered_by: candidate.filtered_by.map(|gate| gate.id().to_owned()).unwrap_or_default(),
+            wait: candidate.wait,
         })
     });
     Explanation {
@@ -145,7 +149,7 @@ pub fn explanation(explained: &Explained, request: &LookupRequest<'_>, latency_u
 }
 
 fn explained_step(step: &Step, settings: &Settings) -> ExplainedStep {
-    let knobs = step.gate.info().knobs.iter().map(|knob| {
+    let knobs = step.gate.info().knobs_under(settings.ranker.ranker.value).iter().map(|knob| {
         let (value, source) = knob.effective(settings);
         ExplainedKnob { name: knob.info().name.to_owned(), value, source: source.to_string() }
     });

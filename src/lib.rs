@@ -12,6 +12,7 @@ pub mod explanation;
 pub mod generate;
 pub mod hash;
 pub mod index;
+pub mod load;
 pub mod lookup;
 pub mod model;
 pub mod policy;

@@ -2,19 +2,22 @@
 
 mod drains;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 
-use crate::decision::{Arrival, Candidate, Decision, InputResolver, Query, Reason, Settings, plan};
+use crate::decision::{
+    Arrival, Balance, Candidate, Decision, Evidence, InputResolver, Query, Reason, Settings, plan,
+};
 use crate::hash::fingerprint_chain;
-use crate::index::{DomainFacts, Index, IndexConfig, TenantSettings};
+use crate::index::{Applied, DomainFacts, EventApplied, Index, IndexConfig, TenantSettings};
+use crate::load::{Delivered, Loads, Members};
 use crate::model::{
-    Eviction, Limits, LookupRequest, PrefixHash, RankerKnobs, ReplicaId, ResolvedPolicy, Sourced, TenantId,
-    Timestamp, duration_ns,
+    CacheEvent, Eviction, Limits, LookupRequest, PrefixHash, Ranker, RankerKnobs, ReplicaId, ResolvedPolicy,
+    Sourced, StateUpdate, TenantId, Timestamp, duration_ns,
 };
 use crate::policy::{PolicySet, PolicyStore};
 
@@ -38,6 +41,7 @@ pub struct RouterConfig {
 /// The index with everything that a lookup needs beside it.
 pub struct Router {
     index: Index,
+    loads: Loads,
     policies: PolicyStore,
     /// Held while policies are replaced: lookups and index must end up with the same set.
     replacing: Mutex<()>,
@@ -109,6 +113,7 @@ impl Router {
         index.set_tenant_settings(default_settings, by_tenant);
         Self {
             index,
+            loads: Loads::new(&config.ranker),
             policies: PolicyStore::new(config.policies),
             replacing: Mutex::new(()),
             ranker: Arc::new(config.ranker),
@@ -129,6 +134,25 @@ impl Router {
         &self.index
     }
 
+    /// Applies a delta that arrived at `now`, and takes note of the prefills that it says are done.
+    pub fn apply_update(&self, update: &StateUpdate<'_>, now: Timestamp) -> Applied {
+        let applied = self.index.apply_update(update, now);
+        self.loads.reported(update, now);
+        applied
+    }
+
+    /// Applies an event that arrived at `now`.
+    pub fn apply_event(&self, event: &CacheEvent<'_>, now: Timestamp) -> EventApplied {
+        let applied = self.index.apply_event(event, now);
+        self.loads.happened(event, now);
+        applied
+    }
+
+    /// What is known of the load of replicas.
+    pub fn loads(&self) -> &Loads {
+        &self.loads
+    }
+
     /// Ranking settings.
     pub fn ranker(&self) -> &RankerKnobs {
         &self.ranker
@@ -147,8 +171,19 @@ impl Router {
     /// Replicas with entries that have gone silent, by model: not heard of for longer than the replica timeout, or than
     /// [`SILENT_AFTER_NS`] where that is off.
     pub fn silent_replicas(&self, now: Timestamp) -> BTreeMap<String, u64> {
-        let timeout_ns = self.ranker.replica_timeout_ns.value;
-        self.index.silent_replicas(now, if timeout_ns > 0 { timeout_ns } else { SILENT_AFTER_NS })
+        self.index.silent_replicas(now, self.silent_after_ns())
+    }
+
+    /// Replicas that are not silent, those without entries included, by model.
+    pub fn live_replicas(&self, now: Timestamp) -> BTreeMap<String, BTreeSet<ReplicaId>> {
+        self.index.live_replicas(now, self.silent_after_ns())
+    }
+
+    fn silent_after_ns(&self) -> i64 {
+        match self.ranker.replica_timeout_ns.value {
+            timeout_ns if timeout_ns > 0 => timeout_ns,
+            _ => SILENT_AFTER_NS,
+        }
     }
 
     /// The policies in force.
@@ -213,18 +248,42 @@ impl Router {
             in_flight: call.in_flight,
         };
         let plan = plan(request, settings, &Tokens, arrival);
-        let evidence = plan.query().map(|query| {
-            let mut evidence = self.index.read(&query);
+        let see = |evidence: &mut Evidence| {
             evidence.index_is_empty |= !call.sees_all && !evidence.tenant_is_known;
             if let Some(drained) = self.drains.among(&evidence.roster, call.now) {
                 evidence.drained = drained;
             }
-            evidence
-        });
-        let concluded = plan.conclude(evidence);
+        };
+        let mut members = None;
+        let concluded = if settings.ranker.ranker.value == Ranker::Balanced {
+            let read = plan.query().map(|query| {
+                let (mut evidence, balance) = self.read_balanced(&query, settings, &mut members);
+                see(&mut evidence);
+                (evidence, balance)
+            });
+            plan.conclude_balanced(read)
+        } else {
+            let evidence = plan.query().map(|query| {
+                let mut evidence = self.index.read(&query);
+                see(&mut evidence);
+                evidence
+            });
+            plan.conclude(evidence)
+        };
         let (decision, input) = concluded.deliver(call.watch.elapsed_ns());
-        if credits && decision.reason == Reason::PrefixMatch {
-            let query = Query::new(request, settings, &input, call.now);
+        if !credits {
+            return decision;
+        }
+        let query = Query::new(request, settings, &input, call.now);
+        if let (Some(chosen), Some(members)) = (decision.chosen(), members) {
+            let delivered = Delivered {
+                member: chosen.member,
+                held_blocks: chosen.blocks,
+                uncached_tokens: chosen.wait.map_or(0.0, |wait| wait.uncached_tokens as f32),
+            };
+            self.loads.deliver(&query, &members, delivered, call.now);
+        }
+        if decision.reason == Reason::PrefixMatch {
             let delivered: Vec<(&ReplicaId, u32)> = decision
                 .delivered()
                 .filter_map(|Candidate { member, blocks, .. }| Some((decision.roster.get(*member)?, *blocks)))
@@ -232,6 +291,22 @@ impl Router {
             self.index.credit(&query, &delivered, settings.policy.eviction.value == Eviction::Lfu);
         }
         decision
+    }
+
+    /// Evidence, and the load of its members, who are left in `members`.
+    fn read_balanced(
+        &self,
+        query: &Query<'_>,
+        settings: &Settings,
+        members: &mut Option<Arc<Members>>,
+    ) -> (Evidence, Balance) {
+        let max_idle_ns = settings.ranker.tenant_hot_max_age_ns.value;
+        let (mut evidence, around) = self.index.read_balanced(query, max_idle_ns);
+        let all = self.loads.members(&evidence.roster, around.idle_roster.as_ref(), query.now);
+        let mut balance = all.join(&mut evidence, around, query.wants_heard);
+        balance.loads = self.loads.loads(query, &all, query.now);
+        *members = Some(all);
+        (evidence, balance)
     }
 }
 

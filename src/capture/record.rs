@@ -155,6 +155,18 @@ pub struct ConfigRanker {
     /// `--replica-timeout`, a duration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replica_timeout: Option<String>,
+    /// `--ranker`.
+    #[serde(rename = "name", skip_serializing_if = "Option::is_none")]
+    pub ranker: Option<String>,
+    /// `--in-flight-ttl`, a duration.
+    #[serde(rename = "inFlightTTL", skip_serializing_if = "Option::is_none")]
+    pub in_flight_ttl: Option<String>,
+    /// `--prefill-rate`, in tokens a second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefill_rate: Option<u32>,
+    /// `--load-hint-code`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load_hint_code: Option<String>,
     /// Whatever else is there.
     #[serde(flatten)]
     pub others: std::collections::BTreeMap<String, serde_json::Value>,

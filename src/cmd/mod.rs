@@ -22,6 +22,7 @@ mod man;
 mod names;
 mod offline;
 mod policy;
+mod ranking;
 mod replay;
 mod report;
 mod request;

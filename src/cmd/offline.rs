@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::error::{CommandError, UsageError};
 use super::policy::{in_place, refused_policy};
+use super::ranking::RankingArgs;
 use crate::capture::{Body, CaptureError, ReadOptions, Reader};
 use crate::contract::{LookupRouteRequest, decode_request};
 use crate::explanation::{Explanation, explanation};
@@ -34,6 +35,8 @@ pub struct OfflineArgs {
     /// Policies to look up under, in place of the captured ones: a YAML or JSON file, or a folder of them
     #[arg(long, value_name = "PATH")]
     policy: Option<String>,
+    #[command(flatten)]
+    ranking: RankingArgs,
 }
 
 /// What came of an offline lookup.
@@ -60,13 +63,19 @@ impl OfflineArgs {
                 "a server has its own policies; name a capture to try others on",
             ));
         }
+        if let Some(flag) = self.ranking.given().filter(|_| !self.is_given()) {
+            return Err(UsageError::new(
+                format!("`{flag}` is given without `--capture`"),
+                "a server has its own ranker; name a capture to try another on",
+            ));
+        }
         Ok(())
     }
 
     /// Replays the capture and looks up at its last instant; `None` asks what the demo's last lookup asked.
     pub fn explain(&self, request: Option<LookupRouteRequest>) -> Result<Replayed, CommandError> {
         let policy = self.policy.as_deref().map(|path| in_place(path, DEFAULT_NAMESPACE)).transpose()?;
-        let options = ReplayOptions { policy, ..ReplayOptions::default() };
+        let options = ReplayOptions { policy, ranking: self.ranking.overrides(), ..ReplayOptions::default() };
         match &self.capture {
             None => {
                 let mut reader = Reader::new(DEMO_NAME, DEMO, ReadOptions::default()).map_err(unusable)?;

@@ -12,6 +12,7 @@ use super::error::{UnmetError, UsageError};
 use super::exit::Exit;
 use super::offline::STDIN;
 use super::policy::in_place;
+use super::ranking::RankingArgs;
 use super::{CommandError, Outcome};
 use crate::policy::fields::DEFAULT_NAMESPACE;
 use crate::render::{self, Format, PageContext, Printer, Progress};
@@ -40,6 +41,8 @@ pub struct Args {
     /// Policies that hold in place of the captured ones: a YAML or JSON file, or a folder of them
     #[arg(long, value_name = "PATH", conflicts_with = "server")]
     policy: Option<String>,
+    #[command(flatten)]
+    ranking: RankingArgs,
     /// Pass over and count lines that cannot be used
     #[arg(long)]
     skip_bad: bool,
@@ -74,6 +77,13 @@ Examples:
 pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
     if let Some(path) = &args.html {
         check_place(path)?;
+    }
+    if let Some(flag) = args.ranking.given().filter(|_| args.server.is_given()) {
+        return Err(UsageError::new(
+            format!("`{flag}` is given with `--server`"),
+            "a server has its own ranker; replay in process to try another",
+        )
+        .into());
     }
     let mut report = if args.server.is_given() {
         server::run(args, input::look_at(&args.files, &args.identity)?)?
@@ -124,6 +134,7 @@ impl Args {
         let policy = self.policy.as_deref().map(|path| in_place(path, DEFAULT_NAMESPACE)).transpose()?;
         Ok(ReplayOptions {
             policy,
+            ranking: self.ranking.overrides(),
             check: self.check,
             mismatches: self.mismatches,
             skip_bad: self.skip_bad,

@@ -31,6 +31,7 @@ use self::values::{
 };
 use super::error::sentence;
 use super::input::share;
+use super::ranking::{ServedRankingArgs, help_of};
 use super::{CommandError, Exit, ServerError, offline};
 use crate::decision::Knob;
 use crate::lookup::Router;
@@ -125,6 +126,8 @@ pub struct Args {
     #[arg(long, value_name = "RATE", value_parser = share, default_value = Knob::TenantHotMinHitRate.info().default,
         help = help_of(Knob::TenantHotMinHitRate), help_heading = "Ranking")]
     tenant_hot_min_hit_rate: f32,
+    #[command(flatten)]
+    ranking: ServedRankingArgs,
 
     #[arg(long, value_name = "N", default_value = Knob::MaxInFlight.info().default,
         help = help_of(Knob::MaxInFlight), help_heading = "Limits")]
@@ -159,6 +162,7 @@ Examples:
   icache serve --preload testdata/fleet/fleet.capture.jsonl
   icache serve --policy policies/ --admin-addr 127.0.0.1:8081
   icache serve --max-memory 512MiB --default-ttl 1h --replica-timeout 30s
+  icache serve --ranker balanced --prefill-rate 12000 --replica-timeout 30s
   icache serve --grpc-addr 0.0.0.0:9090 --tls-cert tls.crt --tls-key tls.key --auth-file callers.toml
   icache serve --state-dir /var/lib/icache --state-interval 30s
   icache serve --config icache.toml --print-config";
@@ -269,13 +273,6 @@ impl Signals {
     }
 }
 
-fn help_of(knob: Knob) -> String {
-    let info = knob.info();
-    let off = if info.off == "n/a" { String::new() } else { format!("; {} switches it off", info.off) };
-    let (first, rest) = info.summary.split_at(1);
-    format!("{}{rest}{off}", first.to_uppercase())
-}
-
 #[cfg(test)]
 mod tests {
     use std::ffi::OsString;
@@ -339,6 +336,9 @@ mod tests {
     #[test]
     fn values_out_of_range_are_refused() {
         for (flag, value) in [
+            ("--ranker", "best"),
+            ("--prefill-rate", "0"),
+            ("--load-hint-code", "LOAD_HINT"),
             ("--block-size", "0"),
             ("--block-size", "4097"),
             ("--pressure-weight", "-1"),

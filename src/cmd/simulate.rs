@@ -1,11 +1,14 @@
 //! `icache simulate`: a request trace against modelled engines, under several routings.
 
+mod scenario;
+
 use std::collections::BTreeSet;
 use std::io::BufReader;
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 
+use self::scenario::ScenarioArgs;
 use super::Outcome;
 use super::error::{CommandError, UsageError, sentence};
 use super::exit::Exit;
@@ -19,8 +22,9 @@ use crate::policy::{Defaults, load_sources};
 use crate::render::{self, Format, Printer, SimulationProgress};
 use crate::replay::GivenPolicy;
 use crate::simulate::{
-    Contender, MAX_BLOCKS_PER_REPLICA, MAX_PREFILL_RATE, MAX_REPLICAS, MAX_RUNS, NamedPolicies, Publish,
-    Routing, Settings, Simulated, Trace, TraceError, TraceOptions, simulate,
+    Contender, DEFAULT_WORKLOAD_REQUESTS, MAX_BLOCKS_PER_REPLICA, MAX_PREFILL_RATE, MAX_REPLICAS, MAX_RUNS,
+    MAX_UTILISATION, MAX_WORKLOAD_REQUESTS, NamedPolicies, Publish, Routing, Scenario, Settings, Simulated,
+    Trace, TraceError, TraceOptions, Workload, simulate,
 };
 
 /// Simulate a fleet on a request trace, and compare routings and policies side by side
@@ -29,12 +33,26 @@ use crate::simulate::{
 /// first served. Requests are routed as a server would, and engines report to its index as sidecars do. The same seed gives
 /// the same result on every machine.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, group = clap::ArgGroup::new("traffic").required(true).args(["trace", "workload"]))]
 pub struct Args {
     /// Requests, one JSON object a line: timestamp (ms), input_length, output_length (tokens) and hash_ids (one for each
     /// block of 512 tokens); plain, gzip or zstd; `-` is standard input
     #[arg(long, value_name = "FILE")]
-    trace: String,
+    trace: Option<String>,
+    /// Synthetic requests, made from the seed
+    #[arg(long, value_enum, value_name = "KIND")]
+    workload: Option<Kind>,
+    /// Synthetic requests to make [default: 6000]
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "workload",
+        value_parser = number(1, MAX_WORKLOAD_REQUESTS as u64)
+    )]
+    requests: Option<u64>,
+    /// Stretch the clock of the requests until engines prefill so many percent of their time under round-robin
+    #[arg(long, value_name = "PERCENT", value_parser = number(1, u64::from(MAX_UTILISATION)))]
+    utilisation: Option<u64>,
     /// Pass over and count lines that cannot be used
     #[arg(long)]
     skip_bad: bool,
@@ -50,15 +68,18 @@ pub struct Args {
         help_heading = "Fleet"
     )]
     blocks_per_replica: u64,
-    /// Tokens that each engine prefills in a second
+    /// Tokens that each engine prefills in a second; of a list, engines take one each in turn
     #[arg(
         long,
-        value_name = "N",
-        default_value_t = 10_000,
+        value_name = "LIST",
+        default_value = "10000",
+        value_delimiter = ',',
         value_parser = number(1, MAX_PREFILL_RATE),
         help_heading = "Fleet"
     )]
-    prefill_rate: u64,
+    prefill_rate: Vec<u64>,
+    #[command(flatten)]
+    scenario: ScenarioArgs,
     /// When engines say what a prompt brought into their cache
     #[arg(long, value_enum, default_value_t = When::End, value_name = "WHEN", help_heading = "Fleet")]
     publish: When,
@@ -73,7 +94,7 @@ pub struct Args {
         long,
         value_enum,
         value_delimiter = ',',
-        default_value = "reference,round-robin,random,least-loaded",
+        default_value = "reference,balanced,round-robin,random,least-loaded",
         value_name = "LIST",
         help_heading = "Routing"
     )]
@@ -93,7 +114,7 @@ pub struct Args {
     /// Requests to begin with that go round-robin, whatever the routing
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Routing")]
     warmup: u64,
-    /// Of the random routing
+    /// Of synthetic requests and of the random routing
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Routing")]
     seed: u64,
     /// Also write a page with plots over time, one file that needs no network
@@ -107,17 +128,21 @@ pub struct Args {
 const EXAMPLES: &str = "\
 Examples:
   icache simulate --trace conversation_trace.jsonl
-      the four routings on eight engines
+      all routings on eight engines
   icache simulate --trace conversation_trace.jsonl --route reference --warmup 400 --policy policies/
       the defaults and other policies, from a fleet that is warm
   icache simulate --trace conversation_trace.jsonl --replicas 16 --event-delay 500ms --html fleet.html
-      a larger fleet whose events are late, with plots over time";
+      a larger fleet whose events are late, with plots over time
+  icache simulate --workload hot-prefix --utilisation 60 --kill r3@60s --restart r3@120s --replica-timeout 15s
+      synthetic requests, and an engine that dies and comes back";
 
 /// A routing, as the command line names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 enum Route {
-    /// The first replica of LookupRoute's answer; round-robin where there is none
+    /// The first replica of LookupRoute's answer, by who holds the prefix; round-robin where there is none
     Reference,
+    /// The first replica of LookupRoute's answer, by the expected wait
+    Balanced,
     /// One engine after the other
     RoundRobin,
     /// Any engine
@@ -130,9 +155,34 @@ impl From<Route> for Routing {
     fn from(route: Route) -> Self {
         match route {
             Route::Reference => Self::Reference,
+            Route::Balanced => Self::Balanced,
             Route::RoundRobin => Self::RoundRobin,
             Route::Random => Self::Random,
             Route::LeastLoaded => Self::LeastLoaded,
+        }
+    }
+}
+
+/// A kind of synthetic traffic, as the command line names it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+enum Kind {
+    /// 400 long heads, some far more popular than others, with short tails
+    SharedHeads,
+    /// Single turns that share one block
+    Diffuse,
+    /// Half single turns, half bursts of 40 times the same prompt
+    Burst,
+    /// Half of all requests have one prefix
+    HotPrefix,
+}
+
+impl From<Kind> for Workload {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::SharedHeads => Self::SharedHeads,
+            Kind::Diffuse => Self::Diffuse,
+            Kind::Burst => Self::Burst,
+            Kind::HotPrefix => Self::HotPrefix,
         }
     }
 }
@@ -152,9 +202,9 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
     let progress = SimulationProgress::new();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let work = {
-        let (settings, progress) = (args.settings(), progress.clone());
-        let (path, skip_bad) = (args.trace.clone(), args.skip_bad);
-        move || work(&path, skip_bad, &settings, &contenders, &progress)
+        let (settings, progress) = (args.settings()?, progress.clone());
+        let (traffic, skip_bad) = (args.traffic(), args.skip_bad);
+        move || work(&traffic, skip_bad, &settings, &contenders, &progress)
     };
     let done = runtime.block_on(async {
         tokio::select! {
@@ -185,21 +235,35 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
     Ok(Exit::Done)
 }
 
+/// Where the requests come from.
+enum Traffic {
+    File(String),
+    Made(Workload, usize, u64),
+}
+
 fn work(
-    path: &str,
+    traffic: &Traffic,
     skip_bad: bool,
     settings: &Settings,
     contenders: &[Contender],
     progress: &SimulationProgress,
 ) -> Result<Simulated, UsageError> {
-    let name = if path == "-" { STDIN } else { path };
-    let raw = BufReader::with_capacity(1 << 16, input::open(path)?);
-    let mut source = Decompressed::new(raw).map_err(|error| UsageError::unreadable(path, &error))?;
     let options = TraceOptions { skip_bad, ..TraceOptions::default() };
-    let trace = Trace::read(name, &mut source, options).map_err(|error| unusable(path, &error))?;
+    let mut torn = None;
+    let (name, trace) = match traffic {
+        Traffic::Made(workload, requests, seed) => (workload.name(), workload.trace(*requests, *seed)),
+        Traffic::File(path) => {
+            let name = if path == "-" { STDIN } else { path };
+            let raw = BufReader::with_capacity(1 << 16, input::open(path)?);
+            let mut source = Decompressed::new(raw).map_err(|error| UsageError::unreadable(path, &error))?;
+            let trace = Trace::read(name, &mut source, options).map_err(|error| unusable(path, &error))?;
+            torn = source.is_torn().then_some(name);
+            (name, trace)
+        }
+    };
     progress.expect(trace.requests().len() as u64 * contenders.len() as u64);
     let mut result = simulate(name, &trace, settings, contenders, &mut |done| progress.at(done));
-    if source.is_torn() {
+    if let Some(name) = torn {
         result
             .warnings
             .push(format!("`{name}` ends amid compressed data; the requests before its end are used"));
@@ -220,13 +284,30 @@ fn unusable(path: &str, error: &TraceError) -> UsageError {
 }
 
 impl Args {
-    fn settings(&self) -> Settings {
-        // Both are bounded far below what the type holds.
-        let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        Settings {
+    fn traffic(&self) -> Traffic {
+        match (&self.trace, self.workload) {
+            (Some(path), _) => Traffic::File(path.clone()),
+            (None, kind) => {
+                let workload = kind.map_or(Workload::Diffuse, Workload::from);
+                Traffic::Made(workload, self.requests.map_or(DEFAULT_WORKLOAD_REQUESTS, size), self.seed)
+            }
+        }
+    }
+
+    fn settings(&self) -> Result<Settings, UsageError> {
+        let rates = &self.prefill_rate;
+        if rates.len() > size(self.replicas) {
+            return Err(UsageError::new(
+                format!("`--prefill-rate` names {} rates for {} engines", rates.len(), self.replicas),
+                "give one rate for all, or a list of as many at most; engines take one each in turn",
+            ));
+        }
+        let utilisation = self.utilisation.and_then(|percent| u32::try_from(percent).ok());
+        let several = if rates.len() > 1 { rates.clone() } else { Vec::new() };
+        Ok(Settings {
             replicas: size(self.replicas),
             blocks_per_replica: size(self.blocks_per_replica),
-            prefill_rate: self.prefill_rate,
+            prefill_rate: rates.first().copied().unwrap_or(1),
             publish: match self.publish {
                 When::Start => Publish::Start,
                 When::End => Publish::End,
@@ -236,7 +317,12 @@ impl Args {
             warmup: self.warmup,
             seed: self.seed,
             tenant: self.tenant.clone(),
-        }
+            scenario: Scenario {
+                prefill_rates: several,
+                utilisation,
+                ..self.scenario.scenario(size(self.replicas))?
+            },
+        })
     }
 
     /// The runs, and what a person should know of their policies.
@@ -266,7 +352,7 @@ impl Args {
         if !self.policies.is_empty() && !contenders.iter().any(|contender| contender.routing.asks()) {
             return Err(UsageError::new(
                 "`--policy` is given, and no routing asks the index",
-                "add `reference` to `--route`, or leave the policies out",
+                "add `reference` or `balanced` to `--route`, or leave the policies out",
             ));
         }
         Ok((contenders, warnings))
@@ -285,8 +371,16 @@ impl Args {
     }
 }
 
+/// A number that is bounded far below what the type holds.
+fn size(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
 /// A whole number from `least` to `most`.
-fn number(least: u64, most: u64) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync + 'static {
+pub(super) fn number(
+    least: u64,
+    most: u64,
+) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync + 'static {
     move |text| match text.parse() {
         Ok(number) if (least..=most).contains(&number) => Ok(number),
         _ => Err(format!("write a whole number from {least} to {most}")),
@@ -297,7 +391,7 @@ fn number(least: u64, most: u64) -> impl Fn(&str) -> Result<u64, String> + Clone
 const MAX_SPAN_NS: i64 = 86_400_000_000_000;
 
 /// A span of 0 or more, in nanoseconds.
-fn delay(text: &str) -> Result<i64, String> {
+pub(super) fn delay(text: &str) -> Result<i64, String> {
     match parse_duration(text) {
         Ok(ns) if (0..=MAX_SPAN_NS).contains(&ns) => Ok(ns),
         Ok(_) => Err("write a duration from 0 to 24h".to_owned()),

@@ -3,7 +3,7 @@
 use super::decode::{decode_answer, decode_tier};
 use super::encode::{encode_answer, encode_tier};
 use super::wire::icache::v1alpha1 as wire;
-use crate::explanation::{ExplainedCandidate, ExplainedKnob, ExplainedStep, Explanation, Finding};
+use crate::explanation::{ExplainedCandidate, ExplainedKnob, ExplainedStep, Explanation, Finding, Wait};
 
 /// Outcomes by the labels that the decision gives them.
 const OUTCOMES: [(&str, wire::gate_step::Outcome); 5] = [
@@ -60,6 +60,31 @@ fn encode_candidate(candidate: ExplainedCandidate) -> wire::Candidate {
         score: candidate.score,
         tier: encode_tier(candidate.tier),
         filtered_by: candidate.filtered_by,
+        wait: candidate.wait.map(encode_wait),
+    }
+}
+
+fn encode_wait(wait: Wait) -> wire::Wait {
+    wire::Wait {
+        pending_tokens: wait.pending_tokens,
+        uncached_tokens: wait.uncached_tokens,
+        provisional_tokens: wait.provisional_tokens,
+        recent_tokens: wait.recent_tokens,
+        rate: wait.rate,
+        pressure_scale: wait.pressure_scale,
+        wait_tokens: wait.wait_tokens,
+    }
+}
+
+fn decode_wait(message: wire::Wait) -> Wait {
+    Wait {
+        pending_tokens: message.pending_tokens,
+        uncached_tokens: message.uncached_tokens,
+        provisional_tokens: message.provisional_tokens,
+        recent_tokens: message.recent_tokens,
+        rate: message.rate,
+        pressure_scale: message.pressure_scale,
+        wait_tokens: message.wait_tokens,
     }
 }
 
@@ -110,5 +135,6 @@ fn decode_candidate(message: wire::Candidate) -> ExplainedCandidate {
         score: message.score,
         tier: decode_tier(message.tier),
         filtered_by: message.filtered_by,
+        wait: message.wait.map(decode_wait),
     }
 }

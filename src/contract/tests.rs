@@ -2,7 +2,7 @@
 
 use super::wire::inferencecache::v1alpha1 as wire;
 use super::*;
-use crate::explanation::{ExplainedCandidate, ExplainedKnob, ExplainedStep, Explanation, Finding};
+use crate::explanation::{ExplainedCandidate, ExplainedKnob, ExplainedStep, Explanation, Finding, Wait};
 use crate::model::{Answer, EventKind, RankedReplica, Tier, Timestamp};
 
 fn entry(tier: i32) -> wire::CacheStateUpdate {
@@ -141,6 +141,15 @@ fn explanations_survive_the_wire() {
             score: 14.3,
             tier: Tier::T2,
             filtered_by: "minimum-matched-tokens".to_owned(),
+            wait: Some(Wait {
+                pending_tokens: 512.0,
+                uncached_tokens: 16,
+                provisional_tokens: 32,
+                recent_tokens: 640.0,
+                rate: 9_000.0,
+                pressure_scale: 1.5,
+                wait_tokens: 1_013.5,
+            }),
         }],
         findings: vec![Finding {
             id: "first-block-unknown".to_owned(),

@@ -75,5 +75,9 @@ causes! {
     NotMatchResult "not-match-result" "only a prefix match has matched tokens and a comparable score";
     NotHotResult "not-hot-result" "the result is no warm-replica answer";
     StableReplica "stable-replica" "the seed picks one replica";
+    BalancedRanker "balanced-ranker" "not under the balanced ranker, which ranks all replicas of the domain by expected wait";
+    ScaleOfReference "scale-of-reference" "does not apply under the balanced ranker: the floor is on the reference ranker's scale";
+    FirstBelowFloor "first-below-floor" "the replica with the shortest wait holds less than the floor of the policy";
+    ShortestWait "shortest-wait" "this member has the shortest expected wait";
     TimedOut "timed-out" "the deadline ran out before this answer was delivered";
 }

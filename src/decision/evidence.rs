@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use super::pipeline::Settings;
-use crate::model::{HashList, LookupRequest, PrefixHash, ReplicaId, Tier, Timestamp};
+use crate::model::{HashList, LookupRequest, PrefixHash, Ranker, ReplicaId, Tier, Timestamp};
 
 /// One index read. All parts of the answer are of the same instant.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,9 @@ impl<'a> Query<'a> {
             input,
             now,
             ttl_ns: settings.policy.ttl_ns.value,
-            wants_warm: ranker.tenant_hot_max_age_ns.value > 0 && !matches!(input, Input::Chain { .. }),
+            wants_warm: ranker.tenant_hot_max_age_ns.value > 0
+                && ranker.ranker.value == Ranker::Reference
+                && !matches!(input, Input::Chain { .. }),
             wants_heard: ranker.replica_timeout_ns.value > 0,
         }
     }
@@ -182,6 +184,55 @@ impl Default for Evidence {
             model_is_known: false,
         }
     }
+}
+
+/// What the index knows beside the evidence, at the same instant, for the balanced ranker.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// Pressure of the members of the evidence's roster, where statistics tell it, and when it was reported; empty where
+    /// nobody ever reported statistics.
+    pub pressure: Vec<Option<(f32, Timestamp)>>,
+    /// Replicas of (tenant, model) without entries, where there are any.
+    pub idle_roster: Option<Arc<Roster>>,
+    /// How each of them stands.
+    pub idle: Vec<Standing>,
+}
+
+/// How a replica without entries stands.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Standing {
+    /// Whether it may be chosen.
+    pub takes_part: bool,
+    /// When it was last heard of.
+    pub heard: Timestamp,
+    /// Its pressure, where statistics tell it, and when it was reported.
+    pub pressure: Option<(f32, Timestamp)>,
+}
+
+/// What the balanced ranker looks at beside the evidence, whose roster then has the replicas without entries, too.
+#[derive(Clone, Debug, Default)]
+pub struct Balance {
+    /// Members of the roster without entries.
+    pub idle: usize,
+    /// Those of them that may not be chosen, ascending.
+    pub absent: Vec<u32>,
+    /// Pressure by member, where statistics tell it, and when it was reported; may be shorter than the roster.
+    pub pressure: Vec<Option<(f32, Timestamp)>>,
+    /// What each member has before it.
+    pub loads: Vec<Load>,
+}
+
+/// What a replica has before it, by estimate.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Load {
+    /// Tokens that hints brought to it and that it has not prefilled yet.
+    pub pending_tokens: f32,
+    /// Tokens that hints brought to it of late, done or not.
+    pub recent_tokens: f32,
+    /// Tokens that it prefills in a second; above 0.
+    pub rate: f32,
+    /// Tokens of the request that it is about to hold, since a hint for them is on its way to it.
+    pub provisional_tokens: i32,
 }
 
 /// Replicas that serve a domain, sorted by the bytes of their ids; a member is a position in it.

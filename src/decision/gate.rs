@@ -1,6 +1,7 @@
 //! The registry of gates.
 
 use super::{Knob, Reason};
+use crate::model::Ranker;
 
 /// Part of the pipeline that a gate runs in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,8 +32,11 @@ pub struct GateInfo {
     pub id: &'static str,
     /// One line.
     pub summary: &'static str,
-    /// Policy fields and server settings that it reads.
+    /// Policy fields and server settings that it reads under the reference ranker; none where it stands for the balanced
+    /// one only.
     pub knobs: &'static [Knob],
+    /// Those that it reads under the balanced ranker.
+    pub balanced_knobs: &'static [Knob],
     /// Codes it gives or leads to.
     pub leads_to: &'static [Reason],
     /// Codes whose answer it can take away, in part or whole.
@@ -41,8 +45,14 @@ pub struct GateInfo {
     pub doc: &'static str,
 }
 
+/// The second list where there is one, else the first.
+macro_rules! choose {
+    ([$($first:expr),*]) => { &[$($first),*] };
+    ([$($first:expr),*] [$($second:expr),*]) => { &[$($second),*] };
+}
+
 macro_rules! gates {
-    ($($variant:ident $id:literal $summary:literal knobs [$($knob:ident),*] leads_to [$($reason:ident),*] takes_away [$($taken:ident),*];)*) => {
+    ($($variant:ident $id:literal $summary:literal knobs [$($knob:ident),*] $(balanced [$($balanced:ident),*])? leads_to [$($reason:ident),*] takes_away [$($taken:ident),*];)*) => {
         /// A gate of the pipeline.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum GateId {
@@ -60,6 +70,7 @@ macro_rules! gates {
                         id: $id,
                         summary: $summary,
                         knobs: &[$(Knob::$knob,)*],
+                        balanced_knobs: choose!([$(Knob::$knob),*] $([$(Knob::$balanced),*])?),
                         leads_to: &[$(Reason::$reason,)*],
                         takes_away: &[$(Reason::$taken,)*],
                         doc: include_str!(concat!("gates/", $id, ".md")),
@@ -73,7 +84,7 @@ macro_rules! gates {
 gates! {
     Deadline "deadline" "the caller's deadline and the policy's lookup budget"
         knobs [LookupTimeoutMs] leads_to [Timeout]
-        takes_away [PrefixMatch, TenantHot, AffinityHint, NoHint, PolicyRequiresChain, UnknownTenant, UnknownModel,
+        takes_away [PrefixMatch, TenantHot, AffinityHint, LoadHint, NoHint, PolicyRequiresChain, UnknownTenant, UnknownModel,
             UnknownHashScheme];
     LoadShed "load-shed" "more requests in flight than the server takes"
         knobs [MaxInFlight] leads_to [NoHint] takes_away [];
@@ -86,16 +97,18 @@ gates! {
     ResolveInput "resolve-input" "which of chain, hash, token ids and text is looked up"
         knobs [EnableChainMatching, BlockSize] leads_to [NoHint] takes_away [];
     MinimumPrefixTokens "minimum-prefix-tokens" "prompts too short to be worth a hint"
-        knobs [MinimumPrefixTokens, AffinityRouting] leads_to [NoHint, AffinityHint] takes_away [PrefixMatch, TenantHot];
+        knobs [MinimumPrefixTokens, AffinityRouting] leads_to [NoHint, AffinityHint, LoadHint] takes_away [PrefixMatch, TenantHot];
     ContractKeys "contract-keys" "tenant, model and hash scheme are all set"
         knobs [] leads_to [NoHint] takes_away [];
     PrefixMatch "prefix-match" "replicas that hold the prefix or a leading part of it"
-        knobs [EvictionTtl, PressureWeight, SloTightTtftMs, SloTightBias] leads_to [PrefixMatch] takes_away [];
+        knobs [EvictionTtl, PressureWeight, SloTightTtftMs, SloTightBias]
+        balanced [Ranker, EvictionTtl, PressureWeight, InFlightTtl, PrefillRate]
+        leads_to [PrefixMatch] takes_away [];
     TenantHot "tenant-hot" "warm replicas of the domain, where an exact lookup found nothing"
         knobs [TenantHotMaxAge, TenantHotMinHitRate, EvictionTtl, PressureWeight, SloTightTtftMs, SloTightBias]
-        leads_to [TenantHot] takes_away [];
+        balanced [] leads_to [TenantHot] takes_away [];
     ColdStart "cold-start" "the index is empty"
-        knobs [] leads_to [NoHint] takes_away [];
+        knobs [] leads_to [NoHint, LoadHint] takes_away [];
     UnknownTenant "unknown-tenant" "no entry for this tenant"
         knobs [] leads_to [UnknownTenant] takes_away [];
     UnknownModel "unknown-model" "the tenant has no entry for this model"
@@ -103,19 +116,37 @@ gates! {
     UnknownHashScheme "unknown-hash-scheme" "the model has no entry under this hash scheme"
         knobs [] leads_to [UnknownHashScheme] takes_away [];
     NovelPrefix "novel-prefix" "the keys are right and nobody holds the prefix"
-        knobs [] leads_to [NoHint, AffinityHint] takes_away [];
+        knobs [] leads_to [NoHint, AffinityHint, LoadHint] takes_away [];
     ReplicaTimeout "replica-timeout" "replicas that have not been heard of get no hints"
-        knobs [ReplicaTimeout] leads_to [NoHint, AffinityHint] takes_away [PrefixMatch, TenantHot];
+        knobs [ReplicaTimeout] leads_to [NoHint, AffinityHint, LoadHint] takes_away [PrefixMatch, TenantHot];
     EnableTenantHot "enable-tenant-hot" "the policy may refuse warm-replica answers"
         knobs [EnableTenantHot] leads_to [NoHint, AffinityHint] takes_away [TenantHot];
     MinimumMatchedTokens "minimum-matched-tokens" "matches too short to be worth a detour"
-        knobs [MinimumMatchedTokens] leads_to [NoHint, AffinityHint] takes_away [PrefixMatch];
+        knobs [MinimumMatchedTokens] leads_to [NoHint, AffinityHint, LoadHint] takes_away [PrefixMatch];
     RoutingFloorScore "routing-floor-score" "the best score is too low to mean anything"
-        knobs [RoutingFloorScore] leads_to [NoHint, AffinityHint] takes_away [PrefixMatch];
+        knobs [RoutingFloorScore] balanced [] leads_to [NoHint, AffinityHint] takes_away [PrefixMatch];
+    LoadHint "load-hint" "without cache evidence, the replica where the request waits least"
+        knobs [] balanced [Ranker, LoadHintCode, TenantHotMaxAge, PressureWeight, InFlightTtl, PrefillRate]
+        leads_to [LoadHint, AffinityHint] takes_away [];
     Affinity "affinity" "the same prompt goes to the same replica"
-        knobs [AffinityRouting] leads_to [AffinityHint] takes_away [];
+        knobs [AffinityRouting] balanced [] leads_to [AffinityHint] takes_away [];
     Answer "answer" "what remains is the answer"
         knobs [] leads_to [PrefixMatch, TenantHot, NoHint] takes_away [];
+}
+
+impl GateInfo {
+    /// The knobs that it reads under `ranker`.
+    pub fn knobs_under(&self, ranker: Ranker) -> &'static [Knob] {
+        match ranker {
+            Ranker::Reference => self.knobs,
+            Ranker::Balanced => self.balanced_knobs,
+        }
+    }
+
+    /// Whether it reads `knob` under some ranker.
+    pub fn reads(&self, knob: Knob) -> bool {
+        self.knobs.contains(&knob) || self.balanced_knobs.contains(&knob)
+    }
 }
 
 impl GateId {

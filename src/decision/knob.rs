@@ -91,6 +91,14 @@ knobs! {
         "a replica not heard of for longer gets no hints";
     BlockSize "BlockSize" Server Some("--block-size"), default "16" off "n/a"
         "tokens in a block, where the server builds the chain from token ids";
+    Ranker "Ranker" Server Some("--ranker"), default "reference" off "n/a"
+        "what replicas are ranked by: who holds the prefix, or how long the request would wait";
+    InFlightTtl "InFlightTTL" Server Some("--in-flight-ttl"), default "10s" off "0"
+        "how long a hinted prompt counts as held before its replica reports it, beyond the expected prefill";
+    PrefillRate "PrefillRate" Server Some("--prefill-rate"), default "10000" off "n/a"
+        "tokens that a replica prefills in a second, until its reports tell";
+    LoadHintCode "LoadHintCode" Server Some("--load-hint-code"), default "load-hint" off "n/a"
+        "code of a hint without cache evidence: LOAD_HINT, or AFFINITY_HINT for clients that know no other";
     MaxInFlight "MaxInFlight" Server Some("--max-in-flight"), default "4096" off "0"
         "lookups in flight above which further ones are shed";
 }
@@ -117,6 +125,10 @@ impl Knob {
             Self::TenantHotMinHitRate => shown(&ranker.tenant_hot_min_hit_rate, f32::to_string),
             Self::ReplicaTimeout => shown(&ranker.replica_timeout_ns, |ns| span(*ns)),
             Self::BlockSize => shown(&ranker.block_size, u32::to_string),
+            Self::Ranker => shown(&ranker.ranker, |ranker| ranker.label().to_owned()),
+            Self::InFlightTtl => shown(&ranker.in_flight_ttl_ns, |ns| span(*ns)),
+            Self::PrefillRate => shown(&ranker.prefill_rate, u32::to_string),
+            Self::LoadHintCode => shown(&ranker.load_hint_code, |code| code.label().to_owned()),
             Self::MaxInFlight => shown(&settings.max_in_flight, u64::to_string),
         }
     }

@@ -12,14 +12,17 @@ mod pipeline;
 mod rank;
 mod reason;
 mod trace;
+mod wait;
 
 pub use cause::Cause;
 pub use evidence::{
-    ChainCounts, ChainHashes, Evidence, ExactHash, Holder, Input, Query, Roster, StatsSeen, Warm,
+    Balance, ChainCounts, ChainHashes, Evidence, ExactHash, Holder, Input, Load, Query, Roster, Standing,
+    StatsSeen, Surroundings, Warm,
 };
 pub use gate::{GateId, GateInfo, Stage};
 pub use knob::{Knob, KnobInfo, KnobOwner};
-pub use pipeline::{Arrival, InputResolver, PIPELINE, Plan, Settings, plan};
+pub use pipeline::{Arrival, BALANCED_PIPELINE, InputResolver, PIPELINE, Plan, Settings, plan};
 pub use rank::{distinguishing_power, freshness, pressure_factor, recency, slo_bias};
 pub use reason::{Reason, ReasonInfo};
-pub use trace::{Candidate, Decision, Hint, Number, Outcome, Step, Value};
+pub use trace::{Candidate, Decision, Hint, Number, Outcome, Step, Value, Wait};
+pub use wait::{MAX_PRESSURE_SCALE, RECENT_WEIGHT, UNCACHED_WEIGHT, pressure_scale, score};

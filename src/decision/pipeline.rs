@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::evidence::{Evidence, Input, Query};
-use super::gates::{index, request, result};
+use super::evidence::{Balance, Evidence, Input, Query};
+use super::gates::{balanced, index, request, result};
 use super::trace::{Candidate, Decision, Number, Outcome, Step, Value};
 use super::{Cause, GateId, Reason, Stage};
-use crate::model::{Limits, LookupRequest, PrefixHash, RankerKnobs, ResolvedPolicy, Sourced, Timestamp};
+use crate::model::{
+    Limits, LookupRequest, PrefixHash, Ranker, RankerKnobs, ResolvedPolicy, Sourced, Timestamp,
+};
 
 /// One position of the pipeline.
 pub struct PipelineStep {
@@ -23,7 +25,8 @@ const fn step(gate: GateId, stage: Stage, check: for<'r, 'a> fn(&'r mut Run<'a>)
     PipelineStep { gate, stage, check }
 }
 
-/// Every gate, in order. A gate that decides ends the run; `deadline` stands at both ends, above every other answer.
+/// Every gate of the reference ranker, in order. A gate that decides ends the run; `deadline` stands at both ends, above
+/// every other answer.
 pub static PIPELINE: [PipelineStep; 23] = [
     step(GateId::Deadline, Stage::Request, request::deadline),
     step(GateId::LoadShed, Stage::Request, request::load_shed),
@@ -50,8 +53,42 @@ pub static PIPELINE: [PipelineStep; 23] = [
     step(GateId::Deadline, Stage::Result, request::deadline),
 ];
 
+/// The same for the balanced ranker: the same gates on the request, others where the ranking is at stake.
+pub static BALANCED_PIPELINE: [PipelineStep; 24] = [
+    step(GateId::Deadline, Stage::Request, request::deadline),
+    step(GateId::LoadShed, Stage::Request, request::load_shed),
+    step(GateId::OverLimit, Stage::Request, request::over_limit),
+    step(GateId::ReservedTenant, Stage::Request, request::reserved_tenant),
+    step(GateId::RequireChain, Stage::Request, request::require_chain),
+    step(GateId::ResolveInput, Stage::Request, request::resolve_input),
+    step(GateId::MinimumPrefixTokens, Stage::Request, request::minimum_prefix_tokens),
+    step(GateId::ContractKeys, Stage::Request, request::contract_keys),
+    step(GateId::PrefixMatch, Stage::Index, balanced::prefix_match),
+    step(GateId::TenantHot, Stage::Index, balanced::not_in_play),
+    step(GateId::ColdStart, Stage::Index, index::cold_start),
+    step(GateId::UnknownTenant, Stage::Index, index::unknown_tenant),
+    step(GateId::UnknownModel, Stage::Index, index::unknown_model),
+    step(GateId::UnknownHashScheme, Stage::Index, index::unknown_hash_scheme),
+    step(GateId::NovelPrefix, Stage::Index, index::novel_prefix),
+    step(GateId::ReplicaTimeout, Stage::Result, result::replica_timeout),
+    step(GateId::EnableTenantHot, Stage::Result, result::enable_tenant_hot),
+    step(GateId::MinimumPrefixTokens, Stage::Result, result::minimum_prefix_tokens),
+    step(GateId::MinimumMatchedTokens, Stage::Result, balanced::minimum_matched_tokens),
+    step(GateId::RoutingFloorScore, Stage::Result, balanced::routing_floor_score),
+    step(GateId::LoadHint, Stage::Result, balanced::load_hint),
+    step(GateId::Affinity, Stage::Result, balanced::not_in_play),
+    step(GateId::Answer, Stage::Result, result::answer),
+    step(GateId::Deadline, Stage::Result, request::deadline),
+];
+
 const REQUEST_STEPS: usize = 8;
-const LAST: usize = PIPELINE.len() - 1;
+
+fn pipeline_of(ranker: Ranker) -> &'static [PipelineStep] {
+    match ranker {
+        Ranker::Reference => &PIPELINE,
+        Ranker::Balanced => &BALANCED_PIPELINE,
+    }
+}
 
 /// What holds for a lookup besides the request: read once.
 #[derive(Clone, Debug)]
@@ -98,6 +135,7 @@ pub(super) enum Found {
 
 /// The state of one run; gates read and move it.
 pub(super) struct Run<'a> {
+    pipeline: &'static [PipelineStep],
     pub(super) request: &'a LookupRequest<'a>,
     pub(super) settings: &'a Settings,
     pub(super) resolver: &'a dyn InputResolver,
@@ -108,6 +146,7 @@ pub(super) struct Run<'a> {
     /// Tokens made here from text.
     pub(super) tokens: Vec<u32>,
     pub(super) evidence: Evidence,
+    pub(super) balance: Balance,
     pub(super) found: Found,
     pub(super) candidates: Vec<Candidate>,
     pub(super) affinity: Option<u32>,
@@ -186,7 +225,9 @@ pub fn plan<'a>(
     resolver: &'a dyn InputResolver,
     arrival: Arrival,
 ) -> Plan<'a> {
+    let pipeline = pipeline_of(settings.ranker.ranker.value);
     let mut run = Run {
+        pipeline,
         request,
         settings,
         resolver,
@@ -195,14 +236,15 @@ pub fn plan<'a>(
         prefix_tokens: request.prefix_token_count,
         tokens: Vec::new(),
         evidence: Evidence::default(),
+        balance: Balance::default(),
         found: Found::Nothing,
         candidates: Vec::new(),
         affinity: None,
         because: GateId::Answer,
         answer: None,
-        steps: Vec::with_capacity(PIPELINE.len()),
+        steps: Vec::with_capacity(pipeline.len()),
     };
-    run.walk(&PIPELINE[..REQUEST_STEPS]);
+    run.walk(&pipeline[..REQUEST_STEPS]);
     Plan { run }
 }
 
@@ -216,11 +258,19 @@ impl<'a> Plan<'a> {
         Some(Query::new(run.request, run.settings, &run.input, run.arrival.now))
     }
 
+    /// The same with what the balanced ranker looks at beside the evidence.
+    pub fn conclude_balanced(mut self, read: Option<(Evidence, Balance)>) -> Concluded<'a> {
+        let (evidence, balance) = read.unzip();
+        self.run.balance = balance.unwrap_or_default();
+        self.conclude(evidence)
+    }
+
     /// Runs the gates on what the index knew; `None` where it was not read.
     pub fn conclude(mut self, evidence: Option<Evidence>) -> Concluded<'a> {
         let index_was_read = evidence.is_some();
         self.run.evidence = evidence.unwrap_or_default();
-        self.run.walk(&PIPELINE[REQUEST_STEPS..LAST]);
+        let pipeline = self.run.pipeline;
+        self.run.walk(&pipeline[REQUEST_STEPS..pipeline.len() - 1]);
         Concluded { run: self.run, index_was_read }
     }
 }
@@ -254,6 +304,16 @@ impl<'a> Concluded<'a> {
 }
 
 impl Run<'_> {
+    /// Replicas that have entries in the domain.
+    pub(super) fn serving(&self) -> usize {
+        self.evidence.roster.len().saturating_sub(self.balance.idle)
+    }
+
+    /// Replicas that may be chosen.
+    pub(super) fn members(&self) -> usize {
+        self.evidence.roster.len().saturating_sub(self.balance.absent.len())
+    }
+
     fn walk(&mut self, steps: &'static [PipelineStep]) {
         for step in steps {
             let verdict = match self.answer {
@@ -266,7 +326,7 @@ impl Run<'_> {
 
     /// The last step: a deadline that ran out stands above whatever was decided.
     fn expire(&mut self) {
-        let last = &PIPELINE[LAST];
+        let last = &self.pipeline[self.pipeline.len() - 1];
         if self.answer.is_some_and(|(reason, _)| reason == Reason::Timeout) {
             return self.take(last, Verdict::skipped(Cause::AlreadyDecided));
         }
@@ -287,7 +347,7 @@ impl Run<'_> {
     fn take(&mut self, step: &PipelineStep, verdict: Verdict) {
         match verdict.outcome {
             Outcome::Decided(reason) => {
-                if !matches!(step.gate, GateId::Affinity | GateId::Answer) {
+                if !matches!(step.gate, GateId::LoadHint | GateId::Affinity | GateId::Answer) {
                     self.because = step.gate;
                 }
                 self.answer = Some((reason, step.gate));

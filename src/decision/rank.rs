@@ -78,6 +78,7 @@ pub(super) fn rank_matches(
             score: factors.score(holder.matched_tokens as f32) * distinguishing_power,
             tier: holder.tier,
             filtered_by: None,
+            wait: None,
         }
     });
     let mut ranked: Vec<Candidate> = ranked.collect();
@@ -184,6 +185,7 @@ pub(super) fn rank_warm(
                 score: factors.score(warm.stats.hit_rate),
                 tier: Tier::Unknown,
                 filtered_by: None,
+                wait: None,
             }
         })
         .collect();

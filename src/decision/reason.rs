@@ -53,6 +53,9 @@ reasons! {
     AffinityHint "AFFINITY_HINT" "affinity_hint.md" hints true
         "no cache evidence; the same prompt always gets this replica"
         gateway "route to the replica, so that repeats find a warm cache";
+    LoadHint "LOAD_HINT" "load_hint.md" hints true
+        "no cache evidence; the request waits least at this replica"
+        gateway "route to the replica; a client that does not know the code treats it as NO_HINT";
     NoHint "NO_HINT" "no_hint.md" hints false
         "nothing to say"
         gateway "route as if there were no hints";

@@ -97,6 +97,28 @@ pub struct Candidate {
     pub tier: Tier,
     /// The gate that removed it.
     pub filtered_by: Option<GateId>,
+    /// What the score is made of under the balanced ranker, which leaves the factors at 1.
+    pub wait: Option<Wait>,
+}
+
+/// Why a replica is expected to let a request wait: `(pending + 2 x uncached + 0.1 x recent) x PrefillRate / rate x
+/// pressure scale`, in tokens.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Wait {
+    /// Tokens before the request.
+    pub pending_tokens: f32,
+    /// Tokens of the request that it neither holds nor is about to hold.
+    pub uncached_tokens: i32,
+    /// Tokens of the request that it is about to hold.
+    pub provisional_tokens: i32,
+    /// Tokens that hints brought to it in the last minute or so, done or not.
+    pub recent_tokens: f32,
+    /// Tokens that it prefills in a second.
+    pub rate: f32,
+    /// What its pressure makes the wait longer by, 1 or more.
+    pub pressure_scale: f32,
+    /// The wait, in tokens at the configured prefill rate.
+    pub wait_tokens: f32,
 }
 
 /// One replica of the delivered answer.
@@ -127,7 +149,7 @@ pub struct Decision {
     pub steps: Vec<Step>,
     /// Every replica that was considered, best first.
     pub candidates: Vec<Candidate>,
-    /// The replica that affinity picked.
+    /// The replica that affinity picked, or a load hint in the shape of affinity.
     pub affinity: Option<u32>,
     /// The replicas that members refer to.
     pub roster: Arc<Roster>,
@@ -145,7 +167,8 @@ impl Decision {
                 replica: self.roster.get(candidate.member)?,
                 score: candidate.score,
                 matched_tokens: candidate.matched_tokens,
-                probability: candidate.probability,
+                // A hint without evidence claims no hit.
+                probability: if self.reason == Reason::LoadHint { 0.0 } else { candidate.probability },
                 tier: candidate.tier,
             })
         });
@@ -173,9 +196,20 @@ impl Decision {
         self.steps.iter().any(took_away)
     }
 
-    /// The candidates of a delivered ranking: prefix match or warm replicas.
+    /// The replica that the gateway is told to use, where the balanced ranker chose it, with what it has to compute.
+    pub fn chosen(&self) -> Option<&Candidate> {
+        let chosen = match self.reason {
+            Reason::AffinityHint => {
+                self.candidates.iter().find(|candidate| Some(candidate.member) == self.affinity)
+            }
+            _ => self.delivered().next(),
+        };
+        chosen.filter(|candidate| candidate.wait.is_some())
+    }
+
+    /// The candidates of a delivered ranking: prefix match, warm replicas, or the replica of a load hint.
     pub fn delivered(&self) -> impl Iterator<Item = &Candidate> {
-        let ranked = matches!(self.reason, Reason::PrefixMatch | Reason::TenantHot);
+        let ranked = matches!(self.reason, Reason::PrefixMatch | Reason::TenantHot | Reason::LoadHint);
         self.candidates.iter().filter(move |candidate| ranked && candidate.filtered_by.is_none())
     }
 }

@@ -103,6 +103,8 @@ checks! {
         "lookups were answered NO_HINT because too many were in flight";
     LookupsOverLimit "lookups-over-limit" Warning [Metrics] checks::lookups::lookups_over_limit,
         "lookups were answered NO_HINT because they are over a limit";
+    HintsConcentrate "hints-concentrate" Warning [Metrics Snapshot] checks::hints::hints_concentrate,
+        "nearly all hints go to one replica";
     PolicyReloadFailed "policy-reload-failed" Error [Policy] checks::policies::policy_reload_failed,
         "policy files were changed, and are not valid";
     PolicyInert "policy-inert" Warning [Policy] checks::policies::policy_inert,

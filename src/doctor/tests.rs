@@ -108,9 +108,15 @@ fn what_does_not_answer_is_not_checked() {
     assert!(diagnosis.findings.is_empty());
     let left: Vec<(Source, &[Check])> =
         diagnosis.not_checked.iter().map(|left| (left.source, left.checks.as_slice())).collect();
-    let of_snapshot = [Check::NothingReported, Check::AllSilent, Check::ReplicaSilent, Check::NoStatistics];
+    let of_snapshot = [
+        Check::NothingReported,
+        Check::AllSilent,
+        Check::ReplicaSilent,
+        Check::NoStatistics,
+        Check::HintsConcentrate,
+    ];
     assert_eq!(left, [(Source::Snapshot, &of_snapshot[..]), (Source::Config, &[Check::CapNear][..])]);
-    assert_eq!(diagnosis.passed.len() + 5, Check::ALL.len());
+    assert_eq!(diagnosis.passed.len() + 6, Check::ALL.len());
 }
 
 #[test]
@@ -270,6 +276,9 @@ fn prompts_that_never_match_are_suspected_from_20_lookups_on() {
     };
     assert_eq!(found(page(&lines("m", 19, 0))), [""; 0]);
     assert_eq!(found(page(&lines("m", 500, 1))), [""; 0]);
+    // A load hint has no match either.
+    let hinted = found(page(&lines("m", 20, 0).replace("NO_HINT", "LOAD_HINT")));
+    assert!(hinted[0].starts_with("prompts-never-match: none of 20 lookups"), "{hinted:?}");
     let suspected = found(page(&lines("m", 20, 0)));
     let message = "prompts-never-match: none of 20 lookups for model `m` found its prefix, though replicas hold entries \
                    for it";
@@ -304,4 +313,36 @@ fn a_fleet_without_reports_or_statistics_is_seen() {
     assert_eq!(none, ["nothing-reported: no replica has reported anything"]);
     let bare = found(|seen| seen.snapshot.as_mut().unwrap().replicas[1].stats_reported = false);
     assert_eq!(bare, ["no-statistics: 1 of 2 replicas report no statistics: `vllm-1`"]);
+}
+
+#[test]
+fn hints_that_go_to_one_replica_are_a_finding_that_names_the_cause() {
+    let lines = |concentration: &str| {
+        format!(
+            "inferencecache_hint_concentration {concentration}\ninferencecache_hints_total{{replica=\"vllm-1\"}} 900\n\
+             inferencecache_hints_total{{replica=\"vllm-0\"}} 3\n"
+        )
+    };
+    let with = |concentration: &str, prefixes: [u64; 2]| {
+        found(|seen| {
+            page(&lines(concentration))(seen);
+            let replicas = &mut seen.snapshot.as_mut().unwrap().replicas;
+            replicas.iter_mut().zip(prefixes).for_each(|(replica, held)| replica.prefix_count = held);
+        })
+    };
+    assert_eq!(with("2.5", [0, 9]), [""; 0], "that much may be");
+    assert_eq!(
+        with("7.96", [0, 9]),
+        [
+            "hints-concentrate: in the last five minutes one replica got 8.0 times the mean of the hints; `vllm-1` is the one \
+             known member: of 2 replicas it alone holds anything"
+        ]
+    );
+    assert_eq!(
+        with("2.51", [4, 9]),
+        [
+            "hints-concentrate: in the last five minutes one replica got 2.5 times the mean of the hints; most since the start \
+             went to `vllm-1`, and others hold entries, too: one prefix is hot"
+        ]
+    );
 }

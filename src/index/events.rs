@@ -88,6 +88,9 @@ impl Index {
         if held > 0 {
             section.supersede(member);
         }
+        if let Some(member) = find_member(&section, event) {
+            section.members[member].is_gone = true;
+        }
         let removed = remove_all(&mut section, member);
         section.end();
         removed

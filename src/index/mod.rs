@@ -11,6 +11,7 @@ mod events;
 mod evict;
 mod export;
 mod group;
+mod idle;
 mod ingest;
 mod lock;
 mod names;

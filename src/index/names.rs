@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use super::TenantSettings;
 use super::arena::NONE;
+use super::idle::Idle;
 use super::order::Order;
 use crate::decision::{Roster, StatsSeen};
 use crate::model::{AdapterId, HashScheme, ModelId, ReplicaId, TenantId, Timestamp};
@@ -53,6 +54,8 @@ pub(super) struct Scope {
     /// Members that were cleared and whose entries are on their way out.
     pub(super) clearing: u32,
     pub(super) hot: HotKeys,
+    /// Members without entries.
+    pub(super) idle: Idle,
     /// Its partitions whose keys are not listed among the twins.
     pub(super) asked: SmallVec<[u32; 2]>,
 }
@@ -97,6 +100,8 @@ pub(super) struct Member {
     pub(super) heard: Timestamp,
     /// When its last event came.
     pub(super) last_event: Option<Timestamp>,
+    /// Whether it dropped everything and was not heard of since.
+    pub(super) is_gone: bool,
     /// Time under which it is listed among the members without entries.
     pub(super) idle_since: Option<i64>,
 }
@@ -113,6 +118,7 @@ impl Default for Member {
             stats: None,
             heard: Timestamp::MIN,
             last_event: None,
+            is_gone: false,
             idle_since: None,
         }
     }

@@ -84,6 +84,7 @@ impl State {
         let member =
             self.members.insert(Member { scope, replica: Some(id.clone()), heard, ..Member::default() });
         self.scopes[scope].members.insert(id, member);
+        self.scopes[scope].idle.come(member);
         self.list_idle(member);
         member
     }
@@ -106,6 +107,7 @@ impl State {
     pub(super) fn hear(&mut self, member: u32, now: Timestamp) {
         let member = &mut self.members[member];
         member.heard = member.heard.max(now);
+        member.is_gone = false;
     }
 
     /// Lists a member without entries, so that a sweep finds it when it has gone silent.
@@ -134,6 +136,7 @@ impl State {
             return self.list_idle(at);
         }
         let member = self.members.remove(at);
+        self.scopes[member.scope].idle.go(at);
         if let Some(replica) = member.replica {
             self.heap_bytes -= name_bytes::<Member>(replica.as_str());
             self.scopes[member.scope].members.remove(&replica);

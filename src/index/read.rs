@@ -13,7 +13,13 @@ use crate::model::{HashList, Tier, Timestamp};
 impl Index {
     /// What the index knows of `query`, at one instant.
     pub fn read(&self, query: &Query<'_>) -> Evidence {
-        let state = self.read_state();
+        self.read_state().evidence(query)
+    }
+}
+
+impl State {
+    pub(super) fn evidence(&self, query: &Query<'_>) -> Evidence {
+        let state = self;
         let mut evidence = Evidence { index_is_empty: state.entries == 0, ..Evidence::default() };
         let Some(tenant) = state.tenant_by_id.get(query.tenant) else { return evidence };
         let tenant = &state.tenants[*tenant];
@@ -25,10 +31,10 @@ impl Index {
         let domain = &state.domains[*domain];
         evidence.roster = Arc::clone(&domain.roster);
         if let Some(partition) = domain.partitions.get(query.adapter) {
-            evidence.holders = holders(&state, domain, *partition, query);
+            evidence.holders = holders(state, domain, *partition, query);
         }
         if query.wants_warm && evidence.holders.is_empty() {
-            evidence.warm = warm(&state, domain);
+            evidence.warm = warm(state, domain);
         }
         if query.wants_heard {
             evidence.heard = domain.by_place.iter().map(|member| state.members[*member].heard).collect();

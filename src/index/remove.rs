@@ -52,6 +52,7 @@ impl State {
         }
         let scope = owner.scope;
         self.scopes[scope].serving -= 1;
+        self.scopes[scope].idle.come(member);
         self.list_idle(member);
     }
 

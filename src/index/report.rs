@@ -1,11 +1,11 @@
 //! What the index says of itself: the state of a (tenant, model), gauges, and the facts an explanation adds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Index;
 use super::names::Stats;
 use super::state::State;
-use crate::model::{PROBE_TENANT, Timestamp};
+use crate::model::{PROBE_TENANT, ReplicaId, Timestamp};
 
 /// State of the replicas of one (tenant, model), or of all that a filter admits.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -150,6 +150,27 @@ impl Index {
             },
         );
         silent
+    }
+
+    /// Replicas heard of within `within_ns`, with entries or without, by model, over all tenants.
+    pub fn live_replicas(&self, now: Timestamp, within_ns: i64) -> BTreeMap<String, BTreeSet<ReplicaId>> {
+        let mut live: BTreeMap<String, BTreeSet<ReplicaId>> = BTreeMap::new();
+        self.each_slot(
+            |state| state.members.slots(),
+            |state, at| {
+                let Some(member) = state.members.get(at) else { return };
+                let (Some(replica), true) = (&member.replica, member.heard.age_ns(now) <= within_ns) else {
+                    return;
+                };
+                let Some(model) = &state.scopes[member.scope].model else { return };
+                let of_model = match live.get_mut(model.as_str()) {
+                    Some(of_model) => of_model,
+                    None => live.entry(model.as_str().to_owned()).or_default(),
+                };
+                of_model.insert(replica.clone());
+            },
+        );
+        live
     }
 
     /// Replica entries held.

@@ -245,6 +245,9 @@ impl State {
         }
         self.scopes[path.scope].entries += count;
         self.scopes[path.scope].serving += u64::from(is_first);
+        if is_first {
+            self.scopes[path.scope].idle.go(member);
+        }
         self.tenants[path.tenant].entries += count;
         self.mark_resized(path.tenant);
         let due_ns = at_ns.saturating_add(self.tenants[path.tenant].settings.ttl_ns);

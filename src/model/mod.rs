@@ -19,7 +19,7 @@ pub use duration::{DurationError, format_duration, parse_duration};
 pub use hash::{EngineHash, HashList, PrefixHash};
 pub use id::{AdapterId, HashScheme, ModelId, PROBE_TENANT, ReplicaId, TenantId};
 pub use limits::Limits;
-pub use policy::{Eviction, RankerKnobs, ResolvedPolicy, Source, Sourced};
+pub use policy::{Eviction, LoadHintCode, Ranker, RankerKnobs, ResolvedPolicy, Source, Sourced};
 pub use request::{LookupRequest, Slo};
 pub use size::{SizeError, parse_size};
 pub use tier::Tier;

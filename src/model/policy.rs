@@ -115,4 +115,63 @@ pub struct RankerKnobs {
     pub replica_timeout_ns: Sourced<i64>,
     /// `--block-size`: tokens in a block when the server builds the chain.
     pub block_size: Sourced<u32>,
+    /// `--ranker`: what replicas are ranked by.
+    pub ranker: Sourced<Ranker>,
+    /// `--in-flight-ttl` in nanoseconds: how long the chain of a delivered hint counts as held, beyond the time that its
+    /// prefill is expected to take. Balanced ranker only, as all that follows.
+    pub in_flight_ttl_ns: Sourced<i64>,
+    /// `--prefill-rate`: tokens that a replica prefills in a second, until its reports tell; above 0.
+    pub prefill_rate: Sourced<u32>,
+    /// `--load-hint-code`: what a hint without cache evidence is called.
+    pub load_hint_code: Sourced<LoadHintCode>,
+}
+
+/// What replicas are ranked by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ranker {
+    /// Who holds how much of the prefix.
+    #[default]
+    Reference,
+    /// How long the request is expected to wait for its first token.
+    Balanced,
+}
+
+impl Ranker {
+    /// As written on the command line.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Reference => "reference",
+            Self::Balanced => "balanced",
+        }
+    }
+
+    /// The ranker called `label`.
+    pub fn parse(label: &str) -> Option<Self> {
+        [Self::Reference, Self::Balanced].into_iter().find(|ranker| ranker.label() == label)
+    }
+}
+
+/// What a hint without cache evidence is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum LoadHintCode {
+    /// `LOAD_HINT`, with score and matched tokens.
+    #[default]
+    LoadHint,
+    /// `AFFINITY_HINT`, in its shape, for clients that know no other.
+    Affinity,
+}
+
+impl LoadHintCode {
+    /// As written on the command line.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::LoadHint => "load-hint",
+            Self::Affinity => "affinity",
+        }
+    }
+
+    /// The code called `label`.
+    pub fn parse(label: &str) -> Option<Self> {
+        [Self::LoadHint, Self::Affinity].into_iter().find(|code| code.label() == label)
+    }
 }

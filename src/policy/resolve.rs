@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Eviction, RankerKnobs, ResolvedPolicy, Source, Sourced};
+use crate::model::{Eviction, LoadHintCode, Ranker, RankerKnobs, ResolvedPolicy, Source, Sourced};
 
 /// Built-in values of the server that policies fall back to.
 #[derive(Clone, Debug)]
@@ -101,5 +101,9 @@ pub fn default_ranker() -> RankerKnobs {
         tenant_hot_min_hit_rate: Sourced::built_in(0.1),
         replica_timeout_ns: Sourced::built_in(0),
         block_size: Sourced::built_in(16),
+        ranker: Sourced::built_in(Ranker::Reference),
+        in_flight_ttl_ns: Sourced::built_in(10 * 1_000_000_000),
+        prefill_rate: Sourced::built_in(10_000),
+        load_hint_code: Sourced::built_in(LoadHintCode::LoadHint),
     }
 }

@@ -10,7 +10,7 @@ use super::markdown::plain;
 use super::printer::{Format, Printer};
 use super::table::Grid;
 use super::text::{Tone, wrap};
-use crate::decision::{Cause, GateId, Knob, KnobOwner, PIPELINE, Reason};
+use crate::decision::{BALANCED_PIPELINE, Cause, GateId, Knob, KnobOwner, Reason};
 use crate::doctor::{Check, Source};
 
 /// One entry of a registry.
@@ -85,6 +85,7 @@ enum EntryJson {
         summary: &'static str,
         stages: Vec<&'static str>,
         knobs: Vec<&'static str>,
+        balanced_knobs: Vec<&'static str>,
         leads_to: Vec<&'static str>,
         undoes: Vec<&'static str>,
         doc: &'static str,
@@ -136,10 +137,10 @@ impl From<Entry> for EntryJson {
             }
             Entry::Gate(gate) => {
                 let info = gate.info();
-                let knobs = info.knobs.iter().map(|knob| knob.info().name).collect();
+                let (knobs, balanced_knobs) = (names(info.knobs), names(info.balanced_knobs));
                 let (leads_to, undoes) = (codes(info.leads_to), codes(info.takes_away));
                 let (id, summary, stages, doc) = (info.id, info.summary, stages(gate), info.doc);
-                Self::Gate { version, id, summary, stages, knobs, leads_to, undoes, doc }
+                Self::Gate { version, id, summary, stages, knobs, balanced_knobs, leads_to, undoes, doc }
             }
             Entry::Knob(knob) => {
                 let info = knob.info();
@@ -163,7 +164,12 @@ fn needs(check: Check) -> Vec<&'static str> {
 }
 
 fn stages(gate: GateId) -> Vec<&'static str> {
-    PIPELINE.iter().filter(|step| step.gate == gate).map(|step| step.stage.label()).collect()
+    // The balanced ranker has every gate.
+    BALANCED_PIPELINE.iter().filter(|step| step.gate == gate).map(|step| step.stage.label()).collect()
+}
+
+fn names(knobs: &[Knob]) -> Vec<&'static str> {
+    knobs.iter().map(|knob| knob.info().name).collect()
 }
 
 fn codes(reasons: &[Reason]) -> Vec<&'static str> {
@@ -176,7 +182,7 @@ fn gates_to(reason: Reason) -> Vec<&'static str> {
 }
 
 fn gates_of(knob: Knob) -> Vec<&'static str> {
-    GateId::ALL.iter().filter(|gate| gate.info().knobs.contains(&knob)).map(|gate| gate.id()).collect()
+    GateId::ALL.iter().filter(|gate| gate.info().reads(knob)).map(|gate| gate.id()).collect()
 }
 
 fn gates_against(reason: Reason) -> Vec<&'static str> {
@@ -190,7 +196,7 @@ fn knobs_of(reason: Reason) -> Vec<&'static str> {
         info.leads_to.contains(&reason) || info.takes_away.contains(&reason)
     };
     let gates: Vec<&GateId> = GateId::ALL.iter().filter(about).collect();
-    let moves = |knob: &&Knob| gates.iter().any(|gate| gate.info().knobs.contains(knob));
+    let moves = |knob: &&Knob| gates.iter().any(|gate| gate.info().reads(**knob));
     Knob::ALL.iter().filter(moves).map(|knob| knob.info().name).collect()
 }
 
@@ -237,12 +243,22 @@ fn facts(entry: Entry) -> Vec<(&'static str, String)> {
             ("undone by", listed(gates_against(reason))),
             ("knobs", listed(knobs_of(reason))),
         ],
-        Entry::Gate(gate) => vec![
-            ("runs", format!("on the {}", stages(gate).join(", and on the "))),
-            ("leads to", listed(codes(gate.info().leads_to))),
-            ("undoes", listed(codes(gate.info().takes_away))),
-            ("knobs", listed(gate.info().knobs.iter().map(|knob| knob.info().name).collect())),
-        ],
+        Entry::Gate(gate) => {
+            let info = gate.info();
+            let mut facts = vec![
+                ("runs", format!("on the {}", stages(gate).join(", and on the "))),
+                ("leads to", listed(codes(info.leads_to))),
+                ("undoes", listed(codes(info.takes_away))),
+                ("knobs", listed(names(info.knobs))),
+            ];
+            if info.balanced_knobs != info.knobs {
+                facts.push((
+                    "balanced",
+                    format!("{}, under `--ranker balanced`", listed(names(info.balanced_knobs))),
+                ));
+            }
+            facts
+        }
         Entry::Knob(knob) => {
             let info = knob.info();
             let set_by = match info.flag {
@@ -366,8 +382,12 @@ pub fn gates_page() -> String {
     }
     for gate in GateId::ALL {
         let info = gate.info();
-        let knobs: Vec<&str> = info.knobs.iter().map(|knob| knob.info().name).collect();
-        let _ = write!(out, "\n## {}\n\nKnobs: {}.\n\n{}", info.id, quoted(&knobs), deeper(info.doc));
+        let knobs = quoted(&names(info.knobs));
+        let balanced = match info.balanced_knobs == info.knobs {
+            true => String::new(),
+            false => format!(" Under `--ranker balanced`: {}.", quoted(&names(info.balanced_knobs))),
+        };
+        let _ = write!(out, "\n## {}\n\nKnobs: {knobs}.{balanced}\n\n{}", info.id, deeper(info.doc));
     }
     out
 }

@@ -7,7 +7,8 @@ use super::report::ReplayReport;
 use crate::capture::{KvBatch, State};
 use crate::contract::{self, decode_event, decode_update};
 use crate::engine::{DecodeError, Fed};
-use crate::index::{Applied, DropCause, EventApplied, Index};
+use crate::index::{Applied, DropCause, EventApplied};
+use crate::lookup::Router;
 use crate::model::{CacheEvent, EventKind, StateUpdate, Timestamp};
 
 /// Feeds an index and counts what becomes of it.
@@ -32,60 +33,60 @@ impl Intake {
     /// Applies an update that arrived at `now`; a time of its own is moved by `shift_ns`.
     pub(super) fn update(
         &mut self,
-        index: &Index,
+        router: &Router,
         update: &contract::CacheStateUpdate,
         now: Timestamp,
         shift_ns: i64,
     ) {
         let update = decode_update(update);
         let at = update.at.map(|at| at.plus_ns(shift_ns));
-        self.tally.update(index, &StateUpdate { at, ..update }, now);
+        self.tally.update(router, &StateUpdate { at, ..update }, now);
     }
 
     /// Brings the index to hold what a state record says, in the order in which it says it; its times are moved by
     /// `shift_ns`.
-    pub(super) fn state(&mut self, index: &Index, state: &State, now: Timestamp, shift_ns: i64) {
+    pub(super) fn state(&mut self, router: &Router, state: &State, now: Timestamp, shift_ns: i64) {
         for (at, message) in state.updates.iter().enumerate() {
             let update = decode_update(message);
             let moved = update.at.map(|at| at.plus_ns(shift_ns));
             let update = StateUpdate { at: moved, ..update };
             let heard = state.heard_us.get(at).map(|us| Timestamp::from_us(*us).plus_ns(shift_ns));
-            self.tally.update(index, &update, heard.unwrap_or(now));
+            self.tally.update(router, &update, heard.unwrap_or(now));
             if let Some(hits) = state.credits.get(at).filter(|hits| !hits.is_empty()) {
-                index.restore_hits(&update, hits);
+                router.index().restore_hits(&update, hits);
             }
         }
         for keys in &state.keys {
             let names = [&*keys.tenant_id, &*keys.model_id, &*keys.hash_scheme, &*keys.adapter_id];
             let reported_at = Timestamp::from_us(keys.reported_us).plus_ns(shift_ns);
-            index.restore_keys(names, reported_at, keys.hashes.iter().map(|hash| &**hash));
+            router.index().restore_keys(names, reported_at, keys.hashes.iter().map(|hash| &**hash));
         }
     }
 
     /// Applies an event that arrived at `now`; a time of its own is moved by `shift_ns`.
     pub(super) fn event(
         &mut self,
-        index: &Index,
+        router: &Router,
         event: &contract::CacheEvent,
         now: Timestamp,
         shift_ns: i64,
     ) {
         let event = decode_event(event);
         let at = event.at.map(|at| at.plus_ns(shift_ns));
-        self.tally.event(index, &CacheEvent { at, ..event }, now);
+        self.tally.event(router, &CacheEvent { at, ..event }, now);
     }
 
     /// Applies an engine's batch that arrived at `now`. A payload that is no batch is counted, too.
     pub(super) fn batch(
         &mut self,
-        index: &Index,
+        router: &Router,
         batch: &KvBatch,
         now: Timestamp,
     ) -> Result<(), DecodeError> {
         let tally = &mut self.tally;
         self.engines.apply(batch, now, &mut |fed| match fed {
-            Fed::Update(update) => tally.update(index, &update, now),
-            Fed::Event(event) => tally.event(index, &event, now),
+            Fed::Update(update) => tally.update(router, &update, now),
+            Fed::Event(event) => tally.event(router, &event, now),
         })
     }
 
@@ -117,8 +118,8 @@ impl Intake {
 }
 
 impl Tally {
-    fn update(&mut self, index: &Index, update: &StateUpdate<'_>, now: Timestamp) {
-        let Applied { blocks, dropped, evicted } = index.apply_update(update, now);
+    fn update(&mut self, router: &Router, update: &StateUpdate<'_>, now: Timestamp) {
+        let Applied { blocks, dropped, evicted } = router.apply_update(update, now);
         self.blocks += blocks;
         self.evicted_cap += evicted.cap_lru + evicted.cap_lfu;
         self.evicted_quota_keys += evicted.quota_keys;
@@ -127,8 +128,8 @@ impl Tally {
         }
     }
 
-    fn event(&mut self, index: &Index, event: &CacheEvent<'_>, now: Timestamp) {
-        let EventApplied { removed, dropped } = index.apply_event(event, now);
+    fn event(&mut self, router: &Router, event: &CacheEvent<'_>, now: Timestamp) {
+        let EventApplied { removed, dropped } = router.apply_event(event, now);
         self.removed += removed;
         *self.events.entry(EventKind::label(event.kind)).or_default() += 1;
         if let Some(cause) = dropped {

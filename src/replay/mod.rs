@@ -30,6 +30,7 @@ pub use timeline::{Bucket, MAX_BUCKETS, Timeline};
 pub use timings::Timings;
 
 use self::intake::Intake;
+pub use self::settings::RankingOverride;
 use self::settings::ServerSettings;
 use crate::capture::{Body, CaptureError, Config, KvBatch, Lookup, Notes, ReadOptions, Reader, Record};
 use crate::contract::{decode_answer, decode_request};
@@ -48,6 +49,8 @@ pub const SWEEP_INTERVAL_NS: i64 = 60_000_000_000;
 pub struct ReplayOptions {
     /// Policies that hold throughout, in place of the captured ones.
     pub policy: Option<PolicyOverride>,
+    /// Which ranker, in place of the captured one.
+    pub ranking: RankingOverride,
     /// Compare each lookup with its recorded answer or expectation.
     pub check: bool,
     /// Mismatches kept in full; further ones are only counted.
@@ -60,7 +63,14 @@ pub struct ReplayOptions {
 
 impl Default for ReplayOptions {
     fn default() -> Self {
-        Self { policy: None, check: false, mismatches: 10, skip_bad: false, timings: false }
+        Self {
+            policy: None,
+            ranking: RankingOverride::default(),
+            check: false,
+            mismatches: 10,
+            skip_bad: false,
+            timings: false,
+        }
     }
 }
 
@@ -148,7 +158,8 @@ struct Clock {
 impl Replay {
     /// A replay of the capture called `name` into an empty index.
     pub fn new(name: &str, options: ReplayOptions) -> Result<Self, ReplayError> {
-        let settings = ServerSettings::default();
+        let mut settings = ServerSettings::default();
+        settings.override_ranking(options.ranking);
         let mut replay = Self {
             name: name.to_owned(),
             router: settings.router(PolicySet::empty(settings.defaults())),
@@ -216,12 +227,12 @@ impl Replay {
         let now = record.at;
         match &record.body {
             Body::KvBatch(batch) => {
-                if let Err(error) = self.intake.batch(self.router.index(), batch, now) {
+                if let Err(error) = self.intake.batch(&self.router, batch, now) {
                     self.report.warn(format!("{}:{}: {error}", self.name, record.line));
                 }
             }
-            Body::Report(update) => self.intake.update(self.router.index(), update, now, 0),
-            Body::Event(event) => self.intake.event(self.router.index(), event, now, 0),
+            Body::Report(update) => self.intake.update(&self.router, update, now, 0),
+            Body::Event(event) => self.intake.event(&self.router, event, now, 0),
             Body::Lookup(lookup) => self.look_up(lookup, record),
             Body::Policy(documents) => self.put_in_force(documents, record.line)?,
             Body::Config(config) => {
@@ -248,7 +259,7 @@ impl Replay {
                 return Ok(());
             }
             Body::State(state) => {
-                self.intake.state(self.router.index(), state, now, 0);
+                self.intake.state(&self.router, state, now, 0);
                 for part in state.others.keys() {
                     self.report
                         .warn(format!("{}:{}: passed over of `state`: `{part}`", self.name, record.line));
@@ -277,7 +288,7 @@ impl Replay {
             seq: None,
             payload,
         };
-        self.intake.batch(self.router.index(), &batch, at)?;
+        self.intake.batch(&self.router, &batch, at)?;
         Ok(())
     }
 

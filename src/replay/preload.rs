@@ -54,11 +54,11 @@ pub fn preload(path: &Path, router: &Router, now: Timestamp) -> Result<Preload, 
         loaded.records += 1;
         match &record.body {
             // A payload that is no batch is among the dropped.
-            Body::KvBatch(batch) => drop(intake.batch(index, batch, at)),
-            Body::Report(update) => intake.update(index, update, at, loaded.shift_ns),
-            Body::Event(event) => intake.event(index, event, at, loaded.shift_ns),
+            Body::KvBatch(batch) => drop(intake.batch(router, batch, at)),
+            Body::Report(update) => intake.update(router, update, at, loaded.shift_ns),
+            Body::Event(event) => intake.event(router, event, at, loaded.shift_ns),
             Body::State(state) => {
-                intake.state(index, state, at, loaded.shift_ns);
+                intake.state(router, state, at, loaded.shift_ns);
                 let parts = state.others.keys().take(MAX_NOTES);
                 loaded.warnings.extend(parts.map(|part| format!("passed over of `state`: `{part}`")));
                 loaded.warnings.truncate(MAX_WARNINGS);

@@ -4,8 +4,21 @@ use crate::capture::{Config, ConfigLimits};
 use crate::engine::MAX_BLOCK_SIZE;
 use crate::index::IndexConfig;
 use crate::lookup::{Router, RouterConfig};
-use crate::model::{RankerKnobs, Source, Sourced, parse_duration};
+use crate::model::{LoadHintCode, Ranker, RankerKnobs, Source, Sourced, parse_duration};
 use crate::policy::{Defaults, PolicySet, default_ranker};
+
+/// Which ranker to replay under in place of the recorded one, with its settings; `None` keeps what was recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RankingOverride {
+    /// `--ranker`.
+    pub ranker: Option<Ranker>,
+    /// `--in-flight-ttl` in nanoseconds.
+    pub in_flight_ttl_ns: Option<i64>,
+    /// `--prefill-rate` in tokens a second.
+    pub prefill_rate: Option<u32>,
+    /// `--load-hint-code`.
+    pub load_hint_code: Option<LoadHintCode>,
+}
 
 /// What a router is made of, before its policies.
 #[derive(Clone, Debug)]
@@ -14,6 +27,8 @@ pub(super) struct ServerSettings {
     ranker: RankerKnobs,
     index: IndexConfig,
     records_sweeps: bool,
+    /// What stands above what was recorded.
+    given: RankingOverride,
 }
 
 impl Default for ServerSettings {
@@ -23,6 +38,7 @@ impl Default for ServerSettings {
             ranker: default_ranker(),
             index: IndexConfig::default(),
             records_sweeps: false,
+            given: RankingOverride::default(),
         }
     }
 }
@@ -31,6 +47,16 @@ impl ServerSettings {
     /// What policies fall back to.
     pub(super) fn defaults(&self) -> &Defaults {
         &self.defaults
+    }
+
+    /// Puts what is given in the place of what was recorded.
+    pub(super) fn override_ranking(&mut self, given: RankingOverride) {
+        self.given = given;
+        let knobs = &mut self.ranker;
+        set(&mut knobs.ranker, "--ranker", given.ranker);
+        set(&mut knobs.in_flight_ttl_ns, "--in-flight-ttl", given.in_flight_ttl_ns);
+        set(&mut knobs.prefill_rate, "--prefill-rate", given.prefill_rate);
+        set(&mut knobs.load_hint_code, "--load-hint-code", given.load_hint_code);
     }
 
     /// Whether every sweep of the server is in the capture.
@@ -79,6 +105,16 @@ impl ServerSettings {
         let max_age = span(&ranker.tenant_hot_max_age, "ranker.tenantHotMaxAge", 0);
         let timeout = span(&ranker.replica_timeout, "ranker.replicaTimeout", 0);
         let ttl = span(&config.default_ttl, "defaultTTL", 1);
+        let in_flight_ttl = span(&ranker.in_flight_ttl, "ranker.inFlightTTL", 0);
+        let mut named = |given: &Option<String>, name: &str, is_known: bool| {
+            if given.is_some() && !is_known {
+                over.push(format!("`{name}`, which names none"));
+            }
+        };
+        let ranked_by = ranker.ranker.as_deref().and_then(Ranker::parse);
+        named(&ranker.ranker, "ranker.name", ranked_by.is_some());
+        let load_hint_code = ranker.load_hint_code.as_deref().and_then(LoadHintCode::parse);
+        named(&ranker.load_hint_code, "ranker.loadHintCode", load_hint_code.is_some());
         let knobs = &mut self.ranker;
         set(&mut knobs.pressure_weight, "--pressure-weight", weight);
         set(&mut knobs.slo_tight_ttft_ms, "--slo-tight-ttft-ms", ranker.slo_tight_ttft_ms);
@@ -87,6 +123,11 @@ impl ServerSettings {
         set(&mut knobs.block_size, "--block-size", block_size);
         set(&mut knobs.tenant_hot_max_age_ns, "--tenant-hot-max-age", max_age);
         set(&mut knobs.replica_timeout_ns, "--replica-timeout", timeout);
+        set(&mut knobs.ranker, "--ranker", ranked_by);
+        set(&mut knobs.in_flight_ttl_ns, "--in-flight-ttl", in_flight_ttl);
+        set(&mut knobs.prefill_rate, "--prefill-rate", ranker.prefill_rate.filter(|rate| *rate > 0));
+        set(&mut knobs.load_hint_code, "--load-hint-code", load_hint_code);
+        self.override_ranking(self.given);
         set(&mut self.defaults.ttl_ns, "--default-ttl", ttl);
         self.index.max_entries = config.limits.max_entries.unwrap_or(self.index.max_entries);
         self.index.max_memory_bytes = config.limits.max_memory_bytes.unwrap_or(self.index.max_memory_bytes);

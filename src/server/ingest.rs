@@ -71,7 +71,7 @@ impl Ingest {
     fn apply_update(&self, message: &wire::CacheStateUpdate, over: u64, mut turn: Turn<'_>) {
         let update = decode_update(message);
         let now = turn.now();
-        let applied = self.router.index().apply_update(&update, now);
+        let applied = self.router.apply_update(&update, now);
         turn.record(|| observe::report(message));
         drop(turn);
         self.feeds.publish_added(message, &applied, self.router.index(), now);
@@ -90,7 +90,7 @@ impl Ingest {
 
     fn apply_event(&self, message: &wire::CacheEvent, mut turn: Turn<'_>) -> bool {
         let event = decode_event(message);
-        let applied = self.router.index().apply_event(&event, turn.now());
+        let applied = self.router.apply_event(&event, turn.now());
         turn.record(|| observe::event(message));
         drop(turn);
         self.metrics.observe_event(event.kind, &applied);

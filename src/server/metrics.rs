@@ -1,5 +1,6 @@
 //! Metrics: one table of what there is, and the observations that fill it.
 
+mod hints;
 mod policies;
 mod security;
 mod sizes;
@@ -17,6 +18,7 @@ use prometheus::{
 
 pub(super) use self::security::{AuthResult, Credentials, Denial, Endpoint, TlsFailure};
 
+use self::hints::HintMetrics;
 use self::policies::PolicyGauges;
 use self::security::SecurityMetrics;
 pub(super) use self::sizes::Sizes;
@@ -26,7 +28,7 @@ use super::door::Arrival;
 use super::series::Series;
 use crate::decision::{Cause, Decision, GateId, Reason};
 use crate::index::{Applied, DropCause, EventApplied, Swept};
-use crate::model::{EventKind, Eviction, StateUpdate};
+use crate::model::{EventKind, Eviction, StateUpdate, Timestamp};
 
 /// Kind of a metric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -151,6 +153,10 @@ metrics! {
         "connections closed at once because --max-connections were open on that port";
     UnknownAuth "unknown_auth_total" Counter ["result"],
         "requests for /unknown, by how the access was judged";
+    Hints "hints_total" Counter ["replica"],
+        "answers whose first replica is this one";
+    HintConcentration "hint_concentration" Gauge [],
+        "most hints of a replica over the mean of the live replicas of its model, in the last five minutes, of the model where that is highest; 1 is even, 0 is too few hints to tell";
 }
 
 impl Metric {
@@ -199,6 +205,7 @@ pub(super) struct Metrics {
     connections_refused: IntCounterVec,
     message_too_large: IntCounterVec,
     drained_replicas: IntGaugeVec,
+    hints: HintMetrics,
     /// Held while the gauges are set and read, so that two readers do not mix.
     reading: Mutex<()>,
 }
@@ -240,6 +247,7 @@ impl Metrics {
             connections_refused: counter(&registry, Metric::ConnectionsRefused),
             message_too_large: counter(&registry, Metric::MessageTooLarge),
             drained_replicas: gauge(&registry, Metric::DrainedReplicas),
+            hints: HintMetrics::new(&registry, max_series),
             reading: Mutex::new(()),
             registry,
         };
@@ -484,6 +492,7 @@ impl<'a> LookupRecord<'a> {
     /// The answer that the call gets.
     pub(super) fn decide(&mut self, decision: &Decision) {
         self.answer = Some((decision.reason, decision.hints().next().is_some()));
+        self.metrics.observe_hint(self.model, decision, Timestamp::now());
         let is_over = |cause| matches!(cause, Some(Cause::TooManyTokens | Cause::PromptTooLong));
         match decision.decided_by {
             GateId::LoadShed => self.metrics.shed.with_label_values::<&str>(&[]).inc(),

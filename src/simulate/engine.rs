@@ -20,6 +20,8 @@ pub(super) struct Queued {
     pub(super) best_blocks: usize,
     /// The answer of LookupRoute that its place rests on.
     pub(super) answered: Option<Answered>,
+    /// The gateway that sent it.
+    pub(super) gateway: usize,
 }
 
 /// A prefill.
@@ -28,8 +30,6 @@ pub(super) struct Prefill {
     pub(super) queued: Queued,
     /// Tokens found in the cache.
     pub(super) found_tokens: u64,
-    /// Tokens to compute.
-    pub(super) prefilled_tokens: u64,
     /// How long that takes, in nanoseconds.
     pub(super) span_ns: i64,
     /// Blocks that it brings into the cache: a range of the prompt's.
@@ -46,8 +46,9 @@ pub(super) struct Engine {
     prefill_rate: u64,
     queue: VecDeque<Queued>,
     running: Option<Prefill>,
-    /// Prompt tokens of the requests that wait or run.
-    outstanding_tokens: u64,
+    /// How often it was killed: the end of a prefill is one of the life that it began in.
+    life: u32,
+    is_alive: bool,
     adapter: AdapterId,
     /// Tokens asked and found since the statistics were taken last.
     asked: u64,
@@ -63,7 +64,8 @@ impl Engine {
             prefill_rate,
             queue: VecDeque::new(),
             running: None,
-            outstanding_tokens: 0,
+            life: 0,
+            is_alive: true,
             adapter: AdapterId::from(""),
             asked: 0,
             found: 0,
@@ -76,14 +78,32 @@ impl Engine {
         self.cache.leading(prompt)
     }
 
-    /// Prompt tokens of the requests that wait or run: what a gateway can know of the load.
-    pub(super) fn outstanding_tokens(&self) -> u64 {
-        self.outstanding_tokens
+    /// Whether it answers.
+    pub(super) fn is_alive(&self) -> bool {
+        self.is_alive
     }
 
-    /// Puts a request of so many tokens at the end of the queue.
-    pub(super) fn enqueue(&mut self, queued: Queued, tokens: u64) {
-        self.outstanding_tokens += tokens;
+    /// How often it was killed.
+    pub(super) fn life(&self) -> u32 {
+        self.life
+    }
+
+    /// Drops everything; the requests that waited or ran.
+    pub(super) fn kill(&mut self) -> Vec<Queued> {
+        let running = self.running.take().map(|prefill| prefill.queued);
+        let lost = running.into_iter().chain(std::mem::take(&mut self.queue)).collect();
+        let fresh = Self::new(self.capacity, self.prefill_rate);
+        *self = Self { life: self.life + 1, is_alive: false, ..fresh };
+        lost
+    }
+
+    /// Begins anew; nothing where it is alive.
+    pub(super) fn restart(&mut self) {
+        self.is_alive = true;
+    }
+
+    /// Puts a request at the end of the queue.
+    pub(super) fn enqueue(&mut self, queued: Queued) {
         self.queue.push_back(queued);
     }
 
@@ -104,7 +124,6 @@ impl Engine {
         Some(self.running.insert(Prefill {
             queued,
             found_tokens,
-            prefilled_tokens,
             span_ns: span_ns(prefilled_tokens, self.prefill_rate),
             fresh: (admitted.found, admitted.kept.max(admitted.found)),
             evicted: admitted.evicted,
@@ -113,9 +132,7 @@ impl Engine {
 
     /// Ends the running prefill.
     pub(super) fn finish(&mut self) -> Option<Prefill> {
-        let prefill = self.running.take()?;
-        self.outstanding_tokens -= prefill.found_tokens + prefill.prefilled_tokens;
-        Some(prefill)
+        self.running.take()
     }
 
     /// Everything that the index should have of it: what is held, less what is still being computed.

@@ -6,12 +6,12 @@ use super::gateway::{Gateway, MODEL, Names, SCHEME};
 use super::sidecar::{Sent, deliver};
 use super::tally::{IndexTally, Run, Served, Tally};
 use super::trace::Trace;
-use super::{Contender, Publish, Settings};
+use super::{Contender, FaultKind, Publish, Settings};
 use crate::engine::{Change, restate};
 use crate::index::IndexConfig;
 use crate::lookup::{Router, RouterConfig};
 use crate::model::{Sourced, Timestamp};
-use crate::policy::{Defaults, PolicySet, default_ranker};
+use crate::policy::{Defaults, PolicySet};
 
 /// The virtual clock's zero. Only differences matter; it is far from zero so that no time before it is negative.
 const EPOCH: Timestamp = Timestamp::from_ns(1_000_000_000_000_000_000);
@@ -21,12 +21,17 @@ const SWEEP_NS: i64 = 60_000_000_000;
 const STATS_NS: i64 = 10_000_000_000;
 /// Time between two signs of life, in nanoseconds.
 const ALIVE_NS: i64 = 5_000_000_000;
+/// Time after which a gateway sends a request to another engine, in nanoseconds: the first does not answer.
+const RETRY_NS: i64 = 1_000_000_000;
 
 /// What can be due.
 #[derive(Debug)]
 enum Task {
-    /// An engine has computed its prompt.
-    Finish(usize),
+    /// An engine has computed its prompt, if it is in the same life.
+    Finish {
+        replica: usize,
+        life: u32,
+    },
     /// What an engine's sidecar sent at a time reaches the index.
     Deliver {
         replica: usize,
@@ -40,18 +45,24 @@ enum Task {
     Stats,
     /// All sidecars say that they live.
     Alive,
+    /// One of the faults happens.
+    Fault(usize),
+    /// A gateway sends a request to another engine.
+    Retry(Queued),
 }
 
 impl Task {
     /// Place in the order of what is due at one time.
     fn kind(&self) -> u8 {
         match self {
-            Self::Finish(_) => 0,
+            Self::Finish { .. } => 0,
             Self::Deliver { .. } => 1,
             Self::Sweep => 2,
             Self::Refresh(_) => 3,
             Self::Stats => 4,
             Self::Alive => 5,
+            Self::Fault(_) => 6,
+            Self::Retry(_) => 7,
         }
     }
 }
@@ -62,9 +73,9 @@ pub(super) struct Fleet<'a> {
     settings: &'a Settings,
     engines: Vec<Engine>,
     names: Names,
-    gateway: Gateway,
-    /// The index, where the routing asks it.
-    router: Option<Router>,
+    gateways: Vec<Gateway>,
+    /// The servers, where the routing asks one.
+    routers: Vec<Router>,
     index: IndexTally,
     agenda: Agenda<Task>,
     tally: Tally,
@@ -78,24 +89,26 @@ impl<'a> Fleet<'a> {
         let policy = contender.policy.as_ref();
         let policies =
             policy.map_or_else(|| PolicySet::empty(&Defaults::default()), |named| named.set.clone());
-        let router = contender.routing.asks().then(|| {
+        let ranker = contender.routing.ranker(settings);
+        let server = || {
             Router::new(RouterConfig {
                 index: IndexConfig::default(),
-                policies,
-                ranker: default_ranker(),
+                policies: policies.clone(),
+                ranker: ranker.clone(),
                 max_in_flight: Sourced::built_in(0),
             })
-        });
-        let engine = || Engine::new(settings.blocks_per_replica, settings.prefill_rate);
+        };
+        let gateways = settings.scenario.gateways.max(1);
+        let servers = if contender.routing.asks() { settings.scenario.servers.clamp(1, gateways) } else { 0 };
+        let engine = |at| {
+            let rate = settings.scenario.rate(at, settings.prefill_rate);
+            Engine::new(settings.blocks_per_replica, rate)
+        };
+        let gateway =
+            |at| Gateway::new(contender.routing, at, settings.replicas, settings.seed, trace.longest());
         Self {
-            engines: std::iter::repeat_with(engine).take(settings.replicas).collect(),
-            gateway: Gateway::new(
-                contender.routing,
-                settings.replicas,
-                settings.warmup,
-                settings.seed,
-                trace.longest(),
-            ),
+            engines: (0..settings.replicas).map(engine).collect(),
+            gateways: (0..gateways).map(gateway).collect(),
             tally: Tally::new(
                 contender.routing,
                 policy.map(|named| named.name.clone()),
@@ -103,7 +116,7 @@ impl<'a> Fleet<'a> {
                 span,
             ),
             names,
-            router,
+            routers: std::iter::repeat_with(server).take(servers).collect(),
             index: IndexTally::default(),
             agenda: Agenda::new(),
             trace,
@@ -121,19 +134,20 @@ impl<'a> Fleet<'a> {
         while let Some((now_ns, task)) = self.agenda.next(i64::MAX) {
             self.perform(task, now_ns);
         }
-        let index = self
-            .router
-            .as_ref()
-            .map(|router| IndexTally { entries_at_end: router.index().entries(), ..self.index });
+        let entries_at_end = self.routers.iter().map(|router| router.index().entries()).sum();
+        let index = (!self.routers.is_empty()).then_some(IndexTally { entries_at_end, ..self.index });
         self.tally.finish(index)
     }
 
-    /// What recurs, for the index only: without one nobody listens.
+    /// What breaks, and what recurs; the latter for the index only: without one nobody listens.
     fn plan_periodic(&mut self) {
-        if self.router.is_none() {
+        let start_ns = self.trace.requests().first().map_or(0, |first| first.at_ns);
+        for (at, fault) in self.settings.scenario.faults.iter().enumerate() {
+            self.plan(start_ns.saturating_add(fault.at_ns), Task::Fault(at));
+        }
+        if self.routers.is_empty() {
             return;
         }
-        let start_ns = self.trace.requests().first().map_or(0, |first| first.at_ns);
         self.recur(start_ns + SWEEP_NS, Task::Sweep);
         self.recur(start_ns + STATS_NS, Task::Stats);
         self.recur(start_ns, Task::Alive);
@@ -162,36 +176,85 @@ impl<'a> Fleet<'a> {
         while let Some((due_ns, task)) = self.agenda.next(now_ns) {
             self.perform(task, due_ns);
         }
-        let index = self.router.as_ref().map(|router| (router, &self.names));
-        let choice = self.gateway.choose(self.trace, request, &self.engines, index, clock(now_ns));
+        let gateway = at % self.gateways.len();
+        let server = gateway % self.routers.len().max(1);
+        let index = self.routers.get(server).map(|router| (router, &self.names));
+        let is_warmup = (at as u64) < self.settings.warmup;
+        let choice = self.gateways[gateway].choose(self.trace, request, is_warmup, index, clock(now_ns));
         let prompt = self.trace.full_blocks(request);
         let best_blocks = self.engines.iter().map(|engine| engine.leading(prompt)).max().unwrap_or(0);
-        self.engines[choice.replica]
-            .enqueue(Queued { request: at, best_blocks, answered: choice.answered }, request.tokens);
-        if self.engines[choice.replica].is_idle() {
-            self.begin(choice.replica, now_ns);
+        self.enqueue(
+            choice.replica,
+            Queued { request: at, best_blocks, answered: choice.answered, gateway },
+            now_ns,
+        );
+    }
+
+    /// Sends a request to an engine; one that is dead does not answer, and the gateway tries another.
+    fn enqueue(&mut self, replica: usize, queued: Queued, now_ns: i64) {
+        if !self.engines[replica].is_alive() {
+            return self.fail(replica, queued, now_ns);
+        }
+        self.engines[replica].enqueue(queued);
+        if self.engines[replica].is_idle() {
+            self.begin(replica, now_ns);
+        }
+    }
+
+    fn fail(&mut self, replica: usize, queued: Queued, now_ns: i64) {
+        if let Some(request) = self.trace.requests().get(queued.request) {
+            self.gateways[queued.gateway].settle(replica, request.tokens);
+        }
+        self.tally.run.retried += 1;
+        self.plan(now_ns.saturating_add(RETRY_NS), Task::Retry(queued));
+    }
+
+    fn retry(&mut self, queued: Queued, now_ns: i64) {
+        let Some(request) = self.trace.requests().get(queued.request) else { return };
+        match self.gateways[queued.gateway].retry(&self.engines, request) {
+            Some(replica) => self.enqueue(replica, queued, now_ns),
+            None => self.tally.run.lost += 1,
+        }
+    }
+
+    fn fault(&mut self, at: usize, now_ns: i64) {
+        let Some(fault) = self.settings.scenario.faults.get(at).copied() else { return };
+        match fault.kind {
+            FaultKind::Kill => {
+                for queued in self.engines[fault.replica].kill() {
+                    self.fail(fault.replica, queued, now_ns);
+                }
+            }
+            FaultKind::Restart if !self.engines[fault.replica].is_alive() => {
+                self.engines[fault.replica].restart();
+                self.send(fault.replica, now_ns, Sent::Cleared);
+                self.send(fault.replica, now_ns, Sent::Alive);
+            }
+            FaultKind::Restart => {}
         }
     }
 
     fn begin(&mut self, replica: usize, now_ns: i64) {
         let Some(prefill) = self.engines[replica].begin(self.trace) else { return };
         let ends_ns = now_ns.saturating_add(prefill.span_ns);
-        if self.router.is_some() {
+        if !self.routers.is_empty() {
             let mut changes = prefill.removed(self.trace);
             if self.settings.publish == Publish::Start {
                 changes.extend(prefill.stored(self.trace));
             }
             self.send(replica, now_ns, Sent::Changes(changes));
         }
-        self.plan(ends_ns, Task::Finish(replica));
+        let life = self.engines[replica].life();
+        self.plan(ends_ns, Task::Finish { replica, life });
     }
 
     fn finish(&mut self, replica: usize, now_ns: i64) {
         let Some(prefill) = self.engines[replica].finish() else { return };
-        if self.router.is_some() && self.settings.publish == Publish::End {
+        if !self.routers.is_empty() && self.settings.publish == Publish::End {
             self.send(replica, now_ns, Sent::Changes(prefill.stored(self.trace)));
         }
         let Some(request) = self.trace.requests().get(prefill.queued.request) else { return };
+        self.gateways[prefill.queued.gateway].settle(replica, request.tokens);
         let block_tokens = u64::from(super::BLOCK_TOKENS);
         let best_tokens = prefill.queued.best_blocks as u64 * block_tokens;
         self.tally.add(&Served {
@@ -209,25 +272,20 @@ impl<'a> Fleet<'a> {
 
     fn perform(&mut self, task: Task, now_ns: i64) {
         match task {
-            Task::Finish(replica) => self.finish(replica, now_ns),
-            Task::Deliver { replica, sent_ns, sent } => {
-                let Some(router) = &self.router else { return };
-                let replica = &self.names.replicas[replica];
-                let keys = (self.names.tenant.as_str(), MODEL, SCHEME);
-                deliver(
-                    &sent,
-                    router.index(),
-                    (replica, keys),
-                    (clock(sent_ns), clock(now_ns)),
-                    &mut self.index,
-                );
+            Task::Finish { replica, life } if self.engines[replica].life() == life => {
+                self.finish(replica, now_ns);
             }
+            Task::Finish { .. } => {}
+            Task::Deliver { replica, sent_ns, sent } => self.deliver(replica, &sent, sent_ns, now_ns),
             Task::Sweep => {
-                let Some(router) = &self.router else { return };
-                let swept = router.index().sweep(clock(now_ns));
-                self.index.expired += swept.expired_lru + swept.expired_lfu;
+                for router in &self.routers {
+                    let swept = router.index().sweep(clock(now_ns));
+                    self.index.expired += swept.expired_lru + swept.expired_lfu;
+                }
                 self.recur(now_ns + SWEEP_NS, Task::Sweep);
             }
+            Task::Fault(at) => self.fault(at, now_ns),
+            Task::Retry(queued) => self.retry(queued, now_ns),
             Task::Refresh(replica) => {
                 let with_running = self.settings.publish == Publish::Start;
                 let held: Vec<Change> =
@@ -251,9 +309,21 @@ impl<'a> Fleet<'a> {
         }
     }
 
-    /// Puts something on its way to the index.
+    /// What a sidecar sent reaches the servers that it reports to.
+    fn deliver(&mut self, replica: usize, sent: &Sent, sent_ns: i64, now_ns: i64) {
+        let only = self.settings.scenario.split_reports.then(|| replica % self.routers.len().max(1));
+        let name = &self.names.replicas[replica];
+        let keys = (self.names.tenant.as_str(), MODEL, SCHEME);
+        for (_, router) in
+            self.routers.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only == *at))
+        {
+            deliver(sent, router, (name, keys), (clock(sent_ns), clock(now_ns)), &mut self.index);
+        }
+    }
+
+    /// Puts something on its way to the index; a dead sidecar says nothing.
     fn send(&mut self, replica: usize, sent_ns: i64, sent: Sent) {
-        if !sent.is_empty() {
+        if !self.routers.is_empty() && !sent.is_empty() && self.engines[replica].is_alive() {
             let at_ns = sent_ns.saturating_add(self.settings.event_delay_ns);
             self.plan(at_ns, Task::Deliver { replica, sent_ns, sent });
         }

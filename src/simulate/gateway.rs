@@ -2,34 +2,40 @@
 
 use std::collections::HashMap;
 
+use super::Settings;
 use super::engine::Engine;
 use super::trace::{BLOCK_TOKENS, Request, Trace};
 use crate::decision::{GateId, Reason};
 use crate::lookup::{Call, Router};
-use crate::model::{HashList, LookupRequest, ReplicaId, Timestamp};
+use crate::model::{HashList, LookupRequest, Ranker, RankerKnobs, ReplicaId, Sourced, Timestamp};
+use crate::policy::default_ranker;
 
 /// How a gateway chooses among engines.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Routing {
-    /// The first replica of LookupRoute's answer; round-robin where it is empty.
+    /// The first replica of LookupRoute's answer by the reference ranker; round-robin where it is empty.
     Reference,
+    /// The same by the balanced ranker.
+    Balanced,
     /// One after the other.
     RoundRobin,
     /// Any, all equally likely.
     Random,
-    /// The one with the fewest prompt tokens of requests that are not prefilled yet; of several, the one chosen
-    /// longest ago.
+    /// The one with the fewest prompt tokens of this gateway's requests that are not prefilled yet; of several, the one
+    /// chosen longest ago.
     LeastLoaded,
 }
 
 impl Routing {
     /// Every routing.
-    pub const ALL: &'static [Routing] = &[Self::Reference, Self::RoundRobin, Self::Random, Self::LeastLoaded];
+    pub const ALL: &'static [Routing] =
+        &[Self::Reference, Self::Balanced, Self::RoundRobin, Self::Random, Self::LeastLoaded];
 
     /// Stable name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Reference => "reference",
+            Self::Balanced => "balanced",
             Self::RoundRobin => "round-robin",
             Self::Random => "random",
             Self::LeastLoaded => "least-loaded",
@@ -43,7 +49,19 @@ impl Routing {
 
     /// Whether it asks the index, so that policies matter.
     pub fn asks(self) -> bool {
-        matches!(self, Self::Reference)
+        matches!(self, Self::Reference | Self::Balanced)
+    }
+
+    /// The ranking settings of its servers, which are told the prefill rate of the first engine.
+    pub(super) fn ranker(self, settings: &Settings) -> RankerKnobs {
+        let ranker = if self == Self::Balanced { Ranker::Balanced } else { Ranker::Reference };
+        let rate = settings.scenario.rate(0, settings.prefill_rate);
+        RankerKnobs {
+            ranker: Sourced::built_in(ranker),
+            replica_timeout_ns: Sourced::built_in(settings.scenario.replica_timeout_ns),
+            prefill_rate: Sourced::built_in(u32::try_from(rate).unwrap_or(u32::MAX)),
+            ..default_ranker()
+        }
     }
 }
 
@@ -90,49 +108,65 @@ impl Names {
 #[derive(Debug)]
 pub(super) struct Gateway {
     routing: Routing,
-    /// Requests to begin with that go round-robin.
-    warmup: u64,
     routed: u64,
     next: usize,
     random: SplitMix64,
     /// When each engine was chosen last, counted in requests.
     chosen: Vec<u64>,
+    /// Prompt tokens of its requests that each engine has not prefilled yet: what a gateway can know of the load.
+    outstanding: Vec<u64>,
     counts: Vec<i32>,
 }
 
 impl Gateway {
-    pub(super) fn new(routing: Routing, replicas: usize, warmup: u64, seed: u64, longest: usize) -> Self {
+    /// Gateway `at` of several; they do not begin with the same engine.
+    pub(super) fn new(routing: Routing, at: usize, replicas: usize, seed: u64, longest: usize) -> Self {
         Self {
             routing,
-            warmup,
             routed: 0,
-            next: 0,
-            random: SplitMix64(seed),
+            next: at % replicas.max(1),
+            random: SplitMix64::new(seed.wrapping_add(at as u64)),
             chosen: vec![0; replicas],
+            outstanding: vec![0; replicas],
             counts: vec![BLOCK_TOKENS.cast_signed(); longest],
         }
     }
 
-    /// Chooses for a request that arrives at `now`.
+    /// Chooses for a request that arrives at `now`; one of the warm-up goes round-robin.
     pub(super) fn choose(
         &mut self,
         trace: &Trace,
         request: &Request,
-        engines: &[Engine],
+        is_warmup: bool,
         index: Option<(&Router, &Names)>,
         now: Timestamp,
     ) -> Choice {
         self.routed += 1;
         let plain = |replica| Choice { replica, answered: None };
         let choice = match (self.routing, index) {
-            _ if self.routed <= self.warmup => plain(self.round_robin()),
-            (Routing::Reference, Some((router, names))) => self.ask(trace, request, router, names, now),
-            (Routing::Reference | Routing::RoundRobin, _) => plain(self.round_robin()),
+            _ if is_warmup => plain(self.round_robin()),
+            (Routing::Reference | Routing::Balanced, Some((router, names))) => {
+                self.ask(trace, request, router, names, now)
+            }
+            (Routing::Reference | Routing::Balanced | Routing::RoundRobin, _) => plain(self.round_robin()),
             (Routing::Random, _) => plain(self.random.below(self.chosen.len())),
-            (Routing::LeastLoaded, _) => plain(self.least_loaded(engines)),
+            (Routing::LeastLoaded, _) => plain(self.least_loaded()),
         };
         self.chosen[choice.replica] = self.routed;
+        self.outstanding[choice.replica] += request.tokens;
         choice
+    }
+
+    /// A request of so many tokens is no longer with an engine.
+    pub(super) fn settle(&mut self, replica: usize, tokens: u64) {
+        self.outstanding[replica] -= tokens;
+    }
+
+    /// The next engine that answers, for a request that another did not.
+    pub(super) fn retry(&mut self, engines: &[Engine], request: &Request) -> Option<usize> {
+        let next = (0..engines.len()).map(|_| self.round_robin()).find(|at| engines[*at].is_alive())?;
+        self.outstanding[next] += request.tokens;
+        Some(next)
     }
 
     fn ask(
@@ -165,17 +199,21 @@ impl Gateway {
         replica
     }
 
-    fn least_loaded(&self, engines: &[Engine]) -> usize {
-        let load = |at: &usize| (engines[*at].outstanding_tokens(), self.chosen[*at], *at);
-        (0..engines.len()).min_by_key(load).unwrap_or(0)
+    fn least_loaded(&self) -> usize {
+        let load = |at: &usize| (self.outstanding[*at], self.chosen[*at], *at);
+        (0..self.chosen.len()).min_by_key(load).unwrap_or(0)
     }
 }
 
 /// SplitMix64 (Steele, Lea and Flood, 2014): the same numbers for a seed, whatever the machine and the release.
 #[derive(Clone, Copy, Debug)]
-struct SplitMix64(u64);
+pub(super) struct SplitMix64(u64);
 
 impl SplitMix64 {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -185,7 +223,7 @@ impl SplitMix64 {
     }
 
     /// A number below `bound`; its bias is a 2^64th of the bound.
-    fn below(&mut self, bound: usize) -> usize {
+    pub(super) fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
 }

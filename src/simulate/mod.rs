@@ -11,18 +11,22 @@ mod engine;
 mod fleet;
 mod gateway;
 mod reachable;
+mod scenario;
 mod sidecar;
 mod tally;
 mod trace;
+mod workload;
 
 pub use cache::{Admitted, BlockCache};
 pub use gateway::Routing;
 pub use reachable::Reachable;
+pub use scenario::{Fault, FaultKind, MAX_FAULTS, MAX_GATEWAYS, MAX_UTILISATION, Scenario};
 pub use tally::{GateShare, IndexTally, Load, MAX_WINDOWS, Run, Share, Times, Window};
 pub use trace::{
     BLOCK_TOKENS, MAX_BAD_LINES, MAX_REQUESTS, MAX_TIMESTAMP_MS, MAX_TRACE_BLOCKS, MAX_TRACE_LINE_BYTES,
     Request, Trace, TraceError, TraceOptions,
 };
+pub use workload::{DEFAULT_WORKLOAD_REQUESTS, MAX_WORKLOAD_REQUESTS, Workload};
 
 use self::fleet::Fleet;
 use crate::policy::PolicySet;
@@ -43,7 +47,7 @@ pub struct Settings {
     pub replicas: usize,
     /// Blocks of [`BLOCK_TOKENS`] tokens in the cache of each, 1 to [`MAX_BLOCKS_PER_REPLICA`].
     pub blocks_per_replica: usize,
-    /// Tokens that each prefills in a second, 1 to [`MAX_PREFILL_RATE`].
+    /// Tokens that each prefills in a second unless the scenario says otherwise, 1 to [`MAX_PREFILL_RATE`].
     pub prefill_rate: u64,
     /// When engines say what they have stored.
     pub publish: Publish,
@@ -57,6 +61,8 @@ pub struct Settings {
     pub seed: u64,
     /// Whose requests they are; a policy holds if it is this tenant's.
     pub tenant: String,
+    /// What differs from one server in front of equal engines that never fail.
+    pub scenario: Scenario,
 }
 
 /// When engines say what a prompt brought into their cache. What had to go for it, they say when its prefill begins.
@@ -125,6 +131,13 @@ pub fn simulate(
     progress: &mut dyn FnMut(u64),
 ) -> Simulated {
     let mut runs = Vec::with_capacity(contenders.len());
+    let stretched = settings.scenario.utilisation.map(|percent| {
+        let rates: Vec<u64> =
+            (0..settings.replicas).map(|at| settings.scenario.rate(at, settings.prefill_rate)).collect();
+        let factor = scenario::stretch(trace, &rates, settings.blocks_per_replica, percent);
+        trace.clone().stretched(factor)
+    });
+    let trace = stretched.as_ref().unwrap_or(trace);
     let requests = trace.requests().len() as u64;
     for (at, contender) in contenders.iter().enumerate() {
         let before = at as u64 * requests;

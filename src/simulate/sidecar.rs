@@ -2,7 +2,8 @@
 
 use super::tally::IndexTally;
 use crate::engine::{Change, Fed, Identity, feed};
-use crate::index::{Applied, Index};
+use crate::index::Applied;
+use crate::lookup::Router;
 use crate::model::{
     CacheEvent, EventKind, HashScheme, ModelId, ReplicaId, ReplicaStats, StateUpdate, TenantId, Timestamp,
 };
@@ -16,6 +17,8 @@ pub(super) enum Sent {
     Stats { hit_rate: f32, pressure: f32 },
     /// A sign of life.
     Alive,
+    /// Nothing is held any more.
+    Cleared,
 }
 
 impl Sent {
@@ -31,13 +34,13 @@ pub(super) type Keys<'a> = (&'a str, &'a str, &'a str);
 /// Applies what a replica sent at the first of two times and what arrives at the second.
 pub(super) fn deliver(
     sent: &Sent,
-    index: &Index,
+    router: &Router,
     (replica, (tenant, model, scheme)): (&ReplicaId, Keys<'_>),
     (at, now): (Timestamp, Timestamp),
     tally: &mut IndexTally,
 ) {
     let update = |update: &StateUpdate<'_>, tally: &mut IndexTally| {
-        let Applied { blocks, evicted, .. } = index.apply_update(update, now);
+        let Applied { blocks, evicted, .. } = router.apply_update(update, now);
         tally.stored_blocks += blocks;
         tally.evicted_cap += evicted.cap_lru + evicted.cap_lfu;
         tally.evicted_quota_keys += evicted.quota_keys;
@@ -52,7 +55,7 @@ pub(super) fn deliver(
             };
             feed(changes, &identity, Some(at), &mut |fed| match fed {
                 Fed::Update(additions) => update(&additions, tally),
-                Fed::Event(event) => tally.removed += index.apply_event(&event, now).removed,
+                Fed::Event(event) => tally.removed += router.apply_event(&event, now).removed,
             });
         }
         Sent::Stats { hit_rate, pressure } => {
@@ -61,9 +64,10 @@ pub(super) fn deliver(
                 StateUpdate { replica: replica.as_str(), tenant, model, scheme, ..StateUpdate::default() };
             update(&StateUpdate { at: Some(at), stats: Some(stats), ..keys }, tally);
         }
-        Sent::Alive => {
+        Sent::Alive | Sent::Cleared => {
+            let is_clear = matches!(sent, Sent::Cleared);
             let event = CacheEvent {
-                kind: EventKind::ReplicaUpdated,
+                kind: if is_clear { EventKind::AllCleared } else { EventKind::ReplicaUpdated },
                 replica: replica.as_str(),
                 tenant,
                 model,
@@ -71,7 +75,7 @@ pub(super) fn deliver(
                 adapter: "",
                 at: Some(at),
             };
-            index.apply_event(&event, now);
+            tally.removed += router.apply_event(&event, now).removed;
         }
     }
 }

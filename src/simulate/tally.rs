@@ -33,6 +33,10 @@ pub struct Run {
     pub gates: BTreeMap<GateId, GateShare>,
     /// Answers that name a replica.
     pub hints: u64,
+    /// Requests that an engine did not answer because it was dead, each time that this happened.
+    pub retried: u64,
+    /// Requests that were given up because no engine was alive.
+    pub lost: u64,
     /// How it went, window by window.
     pub windows: Vec<Window>,
     /// Nanoseconds that a window lasts.
@@ -74,6 +78,8 @@ pub struct Load {
     pub share: Share,
     /// Nanoseconds that it prefilled.
     pub busy_ns: i64,
+    /// Nanoseconds that its requests waited before their prefill began, all together.
+    pub wait_ns: i64,
 }
 
 /// Requests whose answer has one gate for a cause.
@@ -188,6 +194,8 @@ impl Tally {
             reasons: BTreeMap::new(),
             gates: BTreeMap::new(),
             hints: 0,
+            retried: 0,
+            lost: 0,
             index: None,
         };
         Self { run, first_ns }
@@ -204,6 +212,7 @@ impl Tally {
         let engine = &mut run.engines[served.replica];
         engine.share.add(asked, found);
         engine.busy_ns = engine.busy_ns.saturating_add(served.prefill_ns);
+        engine.wait_ns = engine.wait_ns.saturating_add(ttft_ns - served.prefill_ns);
         let at = (served.arrived_ns - self.first_ns) / run.window_ns;
         let window = &mut run.windows[at as usize];
         window.share.add(asked, found);

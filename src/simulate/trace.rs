@@ -149,7 +149,9 @@ impl Trace {
                 false => trace.parse(&buffer),
             };
             match parsed {
-                Ok(parsed) => trace.add(&parsed, &mut numbers),
+                Ok(parsed) => {
+                    trace.add((parsed.timestamp, parsed.input_length, &parsed.hash_ids), &mut numbers);
+                }
                 Err(what) if options.skip_bad => trace.pass_over(format!("{name}:{line}: {what}")),
                 Err(what) => return Err(TraceError::Line { name: name.to_owned(), line, what }),
             }
@@ -207,9 +209,14 @@ impl Trace {
         Ok(parsed)
     }
 
-    fn add(&mut self, line: &TraceLine, numbers: &mut HashMap<PrefixHash, u32>) {
+    /// Appends a request that is known to be sound; `numbers` holds the number of each distinct block so far.
+    pub(super) fn add(
+        &mut self,
+        (timestamp_ms, tokens, ids): (f64, u64, &[u32]),
+        numbers: &mut HashMap<PrefixHash, u32>,
+    ) {
         let first = self.blocks.len();
-        for (at, hash) in fingerprint_chain(&line.hash_ids, 1, None).into_iter().enumerate() {
+        for (at, hash) in fingerprint_chain(ids, 1, None).into_iter().enumerate() {
             let distinct = &mut self.distinct;
             let number = *numbers.entry(hash).or_insert_with(|| {
                 // Neither a trace nor a request has as many blocks as 32 bits count.
@@ -219,9 +226,18 @@ impl Trace {
             self.blocks.push(number);
             self.hashes.push(hash);
         }
-        let at_ns = nanoseconds(line.timestamp);
+        let at_ns = nanoseconds(timestamp_ms);
         let blocks = self.blocks.len() - first;
-        self.requests.push(Request { at_ns, tokens: line.input_length, first, blocks });
+        self.requests.push(Request { at_ns, tokens, first, blocks });
+    }
+
+    /// The same requests on a clock that goes `factor` times slower, from the first arrival on.
+    pub(super) fn stretched(mut self, factor: f64) -> Self {
+        let start_ns = self.requests.first().map_or(0, |first| first.at_ns);
+        for request in &mut self.requests {
+            request.at_ns = ((request.at_ns - start_ns) as f64 * factor).round() as i64;
+        }
+        self
     }
 
     fn pass_over(&mut self, what: String) {

@@ -10,8 +10,8 @@ mod traces;
 
 use icache::policy::{Defaults, load_policies};
 use icache::simulate::{
-    Contender, NamedPolicies, Publish, Routing, Run, Settings, Simulated, Trace, TraceError, TraceOptions,
-    simulate,
+    Contender, NamedPolicies, Publish, Routing, Run, Scenario, Settings, Simulated, Trace, TraceError,
+    TraceOptions, simulate,
 };
 
 /// One line of a trace: milliseconds, tokens, ids.
@@ -44,6 +44,7 @@ fn settings(replicas: usize, blocks_per_replica: usize) -> Settings {
         warmup: 0,
         seed: 0,
         tenant: "default".to_owned(),
+        scenario: Scenario::default(),
     }
 }
 

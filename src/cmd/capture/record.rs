@@ -3,7 +3,7 @@
 use crate::capture::{Body, Config, ConfigLimits, ConfigRanker, Lookup, State};
 use crate::contract::wire::icache::v1alpha1 as wire;
 use crate::contract::wire::icache::v1alpha1::record::Body as Observed;
-use crate::model::format_duration;
+use crate::model::{Ranker, format_duration};
 
 /// What a capture keeps of it; `None` for what is of the feed alone.
 pub(super) fn body(observed: Observed) -> Option<Body> {
@@ -23,6 +23,11 @@ pub(super) fn body(observed: Observed) -> Option<Body> {
     })
 }
 
+/// Settings of the reference ranker are what captures always had; a server that names no ranker has that one.
+fn is_balanced(ranker: &str) -> bool {
+    Ranker::parse(ranker) == Some(Ranker::Balanced)
+}
+
 fn settings(config: &wire::ServerConfig) -> Config {
     let span = |ns: i64| Some(format_duration(ns));
     let count = |count: u64| usize::try_from(count).ok();
@@ -34,6 +39,10 @@ fn settings(config: &wire::ServerConfig) -> Config {
             tenant_hot_max_age: span(config.tenant_hot_max_age_ns),
             tenant_hot_min_hit_rate: Some(config.tenant_hot_min_hit_rate),
             replica_timeout: span(config.replica_timeout_ns),
+            ranker: Some(config.ranker.clone()).filter(|ranker| is_balanced(ranker)),
+            in_flight_ttl: span(config.in_flight_ttl_ns).filter(|_| is_balanced(&config.ranker)),
+            prefill_rate: Some(config.prefill_rate).filter(|_| is_balanced(&config.ranker)),
+            load_hint_code: Some(config.load_hint_code.clone()).filter(|_| is_balanced(&config.ranker)),
             ..ConfigRanker::default()
         },
         block_size: Some(config.block_size),

@@ -34,6 +34,10 @@ pub(super) fn router_config(args: &Args, policies: PolicySet) -> RouterConfig {
             slo_tight_bias: origins.sourced("slo-tight-bias", args.slo_tight_bias),
             tenant_hot_max_age_ns: origins.sourced("tenant-hot-max-age", args.tenant_hot_max_age),
             tenant_hot_min_hit_rate: origins.sourced("tenant-hot-min-hit-rate", args.tenant_hot_min_hit_rate),
+            ranker: origins.sourced("ranker", args.ranking.ranker),
+            in_flight_ttl_ns: origins.sourced("in-flight-ttl", args.ranking.in_flight_ttl),
+            prefill_rate: origins.sourced("prefill-rate", args.ranking.prefill_rate),
+            load_hint_code: origins.sourced("load-hint-code", args.ranking.load_hint_code),
         },
         max_in_flight: origins.sourced("max-in-flight", args.max_in_flight),
     }

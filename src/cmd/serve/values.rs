@@ -24,7 +24,7 @@ pub(super) fn capture(text: &str) -> Result<PathBuf, String> {
 }
 
 /// A span of 0 or more, in nanoseconds.
-pub(super) fn ns(text: &str) -> Result<i64, String> {
+pub(in crate::cmd) fn ns(text: &str) -> Result<i64, String> {
     match parse_duration(text) {
         Ok(ns) if ns < 0 => Err("a duration here cannot be negative".to_owned()),
         Ok(ns) => Ok(ns),

@@ -52,7 +52,7 @@ pub(in crate::decision) fn unknown_model(run: &mut Run<'_>) -> Verdict {
 }
 
 pub(in crate::decision) fn unknown_hash_scheme(run: &mut Run<'_>) -> Verdict {
-    unknown(run, !run.evidence.roster.is_empty(), Reason::UnknownHashScheme, Cause::SchemeUnknown)
+    unknown(run, run.serving() > 0, Reason::UnknownHashScheme, Cause::SchemeUnknown)
 }
 
 /// An empty index tells nothing about keys, so a fresh start never accuses a client.

@@ -99,7 +99,7 @@ fn match_only(found: Found, is_off: bool) -> Option<Verdict> {
     }
 }
 
-fn removal(removed: usize, left: usize, cause: Cause) -> Verdict {
+pub(super) fn removal(removed: usize, left: usize, cause: Cause) -> Verdict {
     match (removed, left) {
         (0, _) => Verdict::passed(),
         (_, 0) => Verdict::downgraded(cause).count("removed", removed),
@@ -156,7 +156,7 @@ fn eligible(run: &Run<'_>) -> Vec<u32> {
 }
 
 /// Whether a member was heard of within the replica timeout; without one, all were.
-fn heard_in_time(run: &Run<'_>) -> impl Fn(u32) -> bool + use<> {
+pub(super) fn heard_in_time(run: &Run<'_>) -> impl Fn(u32) -> bool + use<> {
     let (now, timeout_ns) = (run.arrival.now, run.settings.ranker.replica_timeout_ns.value);
     let heard = Arc::clone(&run.evidence.heard);
     move |member| timeout_ns <= 0 || heard.get(member as usize).is_some_and(|at| at.age_ns(now) <= timeout_ns)

@@ -82,7 +82,7 @@ pub fn prompts_never_match(seen: &Observations) -> Found {
     let entries = page.by_label("inferencecache_index_entries", "model");
     let block = seen.setting("block-size").and_then(serde_json::Value::as_u64);
     let suspects = entries.iter().filter(|(_, entries)| **entries > 0.0).filter_map(|(model, _)| {
-        let unmatched: f64 = [Reason::NoHint, Reason::TenantHot, Reason::AffinityHint]
+        let unmatched: f64 = [Reason::NoHint, Reason::TenantHot, Reason::AffinityHint, Reason::LoadHint]
             .into_iter()
             .map(|reason| of(model, reason))
             .sum();

@@ -1,6 +1,7 @@
 //! The checks, each a function from what was answered to what is to be said about it.
 
 pub(super) mod connection;
+pub(super) mod hints;
 pub(super) mod limits;
 pub(super) mod lookups;
 pub(super) mod policies;

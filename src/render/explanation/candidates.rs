@@ -35,6 +35,10 @@ pub(super) fn print(
     candidates: &[ExplainedCandidate],
     domain: Option<u64>,
 ) -> io::Result<()> {
+    if candidates.iter().any(|candidate| candidate.wait.is_some()) {
+        waits(printer, candidates)?;
+        return filtered(printer, candidates);
+    }
     // A match has tokens, a warm replica has none.
     let is_warm = candidates.iter().all(|candidate| candidate.matched_tokens == 0);
     let factors: &[(&str, &str)] = if is_warm { &WARM } else { &MATCH };
@@ -68,6 +72,65 @@ pub(super) fn print(
     filtered(printer, candidates)?;
     printer.line("")?;
     for (head, meaning) in factors {
+        for line in wrap(&format!("{head:<11}{meaning}"), printer.look().width.saturating_sub(2), 11) {
+            printer.line(&printer.paint(Tone::Faint, &format!("  {line}")))?;
+        }
+    }
+    Ok(())
+}
+
+/// Heads of what makes a wait, and what they mean.
+const WAIT: [(&str, &str); 6] = [
+    ("tokens", "tokens of the request that the replica holds, from the start"),
+    ("coming", "tokens of it that the replica is about to hold, since a hint is on its way"),
+    ("uncached", "tokens of it that the replica has to compute"),
+    ("pending", "tokens that hints brought and that are not computed yet"),
+    ("recent", "tokens that hints brought in the last minute or so"),
+    ("rate", "tokens that the replica computes in a second, as observed"),
+];
+
+/// The candidates of the balanced ranker.
+fn waits(printer: &mut Printer, candidates: &[ExplainedCandidate]) -> io::Result<()> {
+    heading(printer, "Candidates", "")?;
+    let formula = "  wait = (pending + 2 x uncached + 0.1 x recent) x PrefillRate / rate x pressure; score = tokens of \
+                   the request / (those + wait)";
+    for line in wrap(formula, printer.look().width, 4) {
+        printer.line(&format!("  {}", line.trim_start()))?;
+    }
+    printer.line("")?;
+    let heads = WAIT.iter().map(|(head, _)| format!(">{head}"));
+    let columns: Vec<String> = std::iter::once("-replica".to_owned())
+        .chain(heads)
+        .chain([">pressure", ">wait", ">score"].map(str::to_owned))
+        .collect();
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let mut grid = Grid::new(printer.look(), &columns);
+    let number = |value: f32| real(value.into());
+    let whole = |value: f32| grouped(value.round() as i64);
+    for candidate in candidates.iter().take(LISTED) {
+        let Some(wait) = candidate.wait else { continue };
+        grid.row([
+            candidate.replica.clone(),
+            candidate.matched_tokens.to_string(),
+            wait.provisional_tokens.to_string(),
+            wait.uncached_tokens.to_string(),
+            whole(wait.pending_tokens),
+            whole(wait.recent_tokens),
+            whole(wait.rate),
+            number(wait.pressure_scale),
+            whole(wait.wait_tokens),
+            number(candidate.score),
+        ]);
+    }
+    for line in grid.lines() {
+        printer.line(&line)?;
+    }
+    let more = candidates.len().saturating_sub(LISTED);
+    if more > 0 {
+        printer.line(&format!(" and {more} more (-o json lists all)"))?;
+    }
+    printer.line("")?;
+    for (head, meaning) in WAIT {
         for line in wrap(&format!("{head:<11}{meaning}"), printer.look().width.saturating_sub(2), 11) {
             printer.line(&printer.paint(Tone::Faint, &format!("  {line}")))?;
         }

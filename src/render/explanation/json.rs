@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::super::JSON_VERSION;
 use super::super::answer::AnswerJson;
-use crate::explanation::{ExplainedCandidate, ExplainedStep, Explanation};
+use crate::explanation::{ExplainedCandidate, ExplainedStep, Explanation, Wait};
 
 /// JSON shape of an explanation; names are those of the explain service's proto3 JSON.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -59,6 +59,33 @@ struct CandidateJson {
     score: f32,
     tier: &'static str,
     filtered_by: String,
+    wait: Option<WaitJson>,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WaitJson {
+    pending_tokens: f32,
+    uncached_tokens: i32,
+    provisional_tokens: i32,
+    recent_tokens: f32,
+    rate: f32,
+    pressure_scale: f32,
+    wait_tokens: f32,
+}
+
+impl From<Wait> for WaitJson {
+    fn from(wait: Wait) -> Self {
+        Self {
+            pending_tokens: wait.pending_tokens,
+            uncached_tokens: wait.uncached_tokens,
+            provisional_tokens: wait.provisional_tokens,
+            recent_tokens: wait.recent_tokens,
+            rate: wait.rate,
+            pressure_scale: wait.pressure_scale,
+            wait_tokens: wait.wait_tokens,
+        }
+    }
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -122,6 +149,7 @@ impl From<&ExplainedCandidate> for CandidateJson {
             score: candidate.score,
             tier: candidate.tier.label(),
             filtered_by: candidate.filtered_by.clone(),
+            wait: candidate.wait.map(WaitJson::from),
         }
     }
 }

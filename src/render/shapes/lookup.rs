@@ -73,6 +73,20 @@ pub(super) const SHAPES: &[Shape] = &[
             ("score", "the product"),
             ("tier", "`T1`, `T2`, `T3` or `unspecified`"),
             ("filteredBy", "id of the gate that removed it; empty where it is in the answer"),
+            ("wait", "what the score is made of under the balanced ranker; null under the reference"),
+        ],
+    },
+    Shape {
+        name: "Wait",
+        stands: "`wait` of a candidate",
+        fields: &[
+            ("pendingTokens", "tokens that hints brought and that are not computed yet"),
+            ("uncachedTokens", "tokens of the request that the replica neither holds nor is about to hold"),
+            ("provisionalTokens", "tokens of it that the replica is about to hold"),
+            ("recentTokens", "tokens that hints brought in the last minute or so"),
+            ("rate", "tokens that the replica computes in a second"),
+            ("pressureScale", "1 or more"),
+            ("waitTokens", "the wait, in tokens at `--prefill-rate`"),
         ],
     },
     Shape {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::model::format_duration;
 use crate::render::JSON_VERSION;
 use crate::render::replay::shares::{Share, share};
-use crate::simulate::{BLOCK_TOKENS, IndexTally, Load, Run, Simulated, Times, Window};
+use crate::simulate::{BLOCK_TOKENS, Fault, FaultKind, IndexTally, Load, Run, Simulated, Times, Window};
 
 /// The document.
 #[derive(Serialize)]
@@ -30,12 +30,37 @@ struct FleetJson<'a> {
     blocks_per_replica: usize,
     block_tokens: u32,
     prefill_rate: u64,
+    prefill_rates: &'a [u64],
+    gateways: usize,
+    servers: usize,
+    split_reports: bool,
+    faults: Vec<FaultJson>,
+    replica_timeout: String,
+    utilisation_percent: Option<u32>,
     publish: &'static str,
     event_delay: String,
     refresh: String,
     warmup: u64,
     seed: u64,
     tenant: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FaultJson {
+    engine: usize,
+    at: String,
+    kind: &'static str,
+}
+
+impl From<&Fault> for FaultJson {
+    fn from(fault: &Fault) -> Self {
+        let kind = match fault.kind {
+            FaultKind::Kill => "kill",
+            FaultKind::Restart => "restart",
+        };
+        Self { engine: fault.replica, at: format_duration(fault.at_ns), kind }
+    }
 }
 
 #[derive(Serialize)]
@@ -55,6 +80,8 @@ struct RunJson<'a> {
     found_share: f64,
     prefilled_tokens: u64,
     missed_tokens: u64,
+    retried: u64,
+    lost: u64,
     spread: f64,
     utilisation: f64,
     ttft: TimesJson,
@@ -113,6 +140,7 @@ struct EngineJson<'a> {
     found_tokens: u64,
     prefilled_tokens: u64,
     busy_ms: f64,
+    wait_ms: f64,
 }
 
 #[derive(Serialize)]
@@ -141,6 +169,13 @@ impl<'a> SimulatedJson<'a> {
                 blocks_per_replica: settings.blocks_per_replica,
                 block_tokens: BLOCK_TOKENS,
                 prefill_rate: settings.prefill_rate,
+                prefill_rates: &settings.scenario.prefill_rates,
+                gateways: settings.scenario.gateways,
+                servers: settings.scenario.servers,
+                split_reports: settings.scenario.split_reports,
+                faults: settings.scenario.faults.iter().map(FaultJson::from).collect(),
+                replica_timeout: format_duration(settings.scenario.replica_timeout_ns),
+                utilisation_percent: settings.scenario.utilisation,
                 publish: settings.publish.name(),
                 event_delay: format_duration(settings.event_delay_ns),
                 refresh: format_duration(settings.refresh_ns),
@@ -168,6 +203,8 @@ impl<'a> From<&'a Run> for RunJson<'a> {
             found_share: share(run.total.found_tokens, run.total.asked_tokens),
             prefilled_tokens: run.total.prefilled_tokens(),
             missed_tokens: run.missed_tokens,
+            retried: run.retried,
+            lost: run.lost,
             spread: millionths(run.spread()),
             utilisation: millionths(run.utilisation()),
             ttft: TimesJson::from(&run.ttft),
@@ -239,6 +276,7 @@ impl<'a> From<&'a Load> for EngineJson<'a> {
             found_tokens: engine.share.found_tokens,
             prefilled_tokens: engine.share.prefilled_tokens(),
             busy_ms: engine.busy_ns as f64 / 1e6,
+            wait_ms: engine.wait_ns as f64 / 1e6,
         }
     }
 }

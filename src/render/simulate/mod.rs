@@ -14,7 +14,7 @@ pub use progress::SimulationProgress;
 use super::printer::{Format, Printer};
 use super::text::{count_of, grouped};
 use crate::model::format_duration;
-use crate::simulate::{BLOCK_TOKENS, Publish, Run, Simulated};
+use crate::simulate::{BLOCK_TOKENS, FaultKind, Publish, Run, Scenario, Simulated};
 use json::SimulatedJson;
 
 /// Prints what a simulation came to.
@@ -92,6 +92,36 @@ fn setting(result: &Simulated) -> String {
     }
     if settings.publish == Publish::Start {
         text.push_str("; blocks told of when their prefill begins");
+    }
+    text.push_str(&scenario(&settings.scenario));
+    text
+}
+
+/// What differs from one server in front of equal engines that never fail.
+fn scenario(scenario: &Scenario) -> String {
+    let mut text = String::new();
+    if !scenario.prefill_rates.is_empty() {
+        let rates: Vec<String> = scenario.prefill_rates.iter().map(|rate| count(*rate)).collect();
+        text.push_str(&format!("; prefill rates {} in turn", rates.join("; ")));
+    }
+    if let Some(percent) = scenario.utilisation {
+        text.push_str(&format!(
+            "; arrivals that keep engines busy {percent} % of the time under round-robin"
+        ));
+    }
+    if scenario.gateways > 1 {
+        let servers = count_of(scenario.servers as u64, "server");
+        text.push_str(&format!("; {} in front of {servers}", count_of(scenario.gateways as u64, "gateway")));
+    }
+    if scenario.split_reports {
+        text.push_str(", each engine reporting to one");
+    }
+    for fault in &scenario.faults {
+        let what = match fault.kind {
+            FaultKind::Kill => "dies",
+            FaultKind::Restart => "is back",
+        };
+        text.push_str(&format!("; r{} {what} after {}", fault.replica, format_duration(fault.at_ns)));
     }
     text
 }

@@ -1,23 +1,33 @@
 //! Metrics that are read off the index when somebody looks at them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Metrics, whole};
 use crate::index::IndexGauges;
 use crate::lookup::Router;
-use crate::model::Timestamp;
+use crate::model::{ReplicaId, Timestamp};
 
 /// What the gauges are set from.
 pub(in crate::server) struct Sizes {
     pub(in crate::server) index: IndexGauges,
     /// Replicas with entries that have gone silent, by model.
     pub(in crate::server) silent_by_model: BTreeMap<String, u64>,
+    /// Replicas that were heard of lately, by model.
+    pub(in crate::server) live_by_model: BTreeMap<String, BTreeSet<ReplicaId>>,
+    /// When all that was so.
+    pub(in crate::server) at: Timestamp,
 }
 
 impl Sizes {
     /// Those of now.
     pub(in crate::server) fn of(router: &Router) -> Self {
-        Self { index: router.index().gauges(), silent_by_model: router.silent_replicas(Timestamp::now()) }
+        let at = Timestamp::now();
+        Self {
+            index: router.index().gauges(),
+            silent_by_model: router.silent_replicas(at),
+            live_by_model: router.live_replicas(at),
+            at,
+        }
     }
 }
 
@@ -42,5 +52,6 @@ impl Metrics {
         }
         self.index_replica_entries.with_label_values::<&str>(&[]).set(whole(gauges.entries));
         self.index_memory_bytes.with_label_values::<&str>(&[]).set(whole(gauges.memory_bytes));
+        self.set_concentration(&sizes.live_by_model, sizes.at);
     }
 }
