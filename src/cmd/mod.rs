@@ -25,6 +25,7 @@ mod policy;
 mod replay;
 mod report;
 mod request;
+mod runtime;
 mod serve;
 mod simulate;
 mod state;

@@ -17,7 +17,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use self::limits::LimitArgs;
@@ -31,7 +30,7 @@ use self::values::{
 };
 use super::error::sentence;
 use super::input::share;
-use super::{CommandError, Exit, ServerError, offline};
+use super::{CommandError, Exit, ServerError, offline, runtime};
 use crate::decision::Knob;
 use crate::lookup::Router;
 use crate::model::Timestamp;
@@ -61,7 +60,15 @@ pub struct Args {
     #[arg(long, help_heading = "Configuration")]
     print_config: bool,
     /// Form of --print-config; table is TOML
-    #[arg(short, long, value_enum, default_value_t, value_name = "FORM", help_heading = "Configuration")]
+    #[arg(
+        short,
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "FORM",
+        requires = "print_config",
+        help_heading = "Configuration"
+    )]
     output: Format,
 
     /// Address of the gRPC services; port 0 takes a free one
@@ -175,6 +182,7 @@ pub fn run(given: &Given, printer: &mut Printer) -> Result<Exit, CommandError> {
     if let Some(path) = &args.ready_file {
         ready::forget(path)?;
     }
+    args.state.check()?;
     let defaults = build::defaults(args);
     let files = args.policy.load(&defaults)?;
     let policies =
@@ -192,12 +200,7 @@ pub fn run(given: &Given, printer: &mut Printer) -> Result<Exit, CommandError> {
             "capture loaded"
         );
     }
-    let runtime = Runtime::new().map_err(|error| {
-        ServerError::new(
-            format!("cannot start the async runtime: {}", sentence(&error)),
-            "check the limits on threads",
-        )
-    })?;
+    let runtime = runtime::many()?;
     let ended = runtime.block_on(serve(args, router, files));
     // What is left now has had its drain timeout.
     runtime.shutdown_background();

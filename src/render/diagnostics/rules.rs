@@ -13,9 +13,10 @@ use crate::render::registry::{deeper, document};
 use crate::render::table::Grid;
 use crate::render::text::{Tone, wrap};
 
+/// A rule as JSON.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct RuleJson {
+pub struct RuleJson {
     version: u32,
     id: &'static str,
     severity: &'static str,
