@@ -209,7 +209,9 @@ pub fn run(given: &Given, printer: &mut Printer) -> Result<Exit, CommandError> {
 
 async fn serve(args: &Args, router: Arc<Router>, files: Option<LoadedFiles>) -> Result<Exit, CommandError> {
     let mut signals = Signals::new()?;
-    let mut running = start(build::server_config(args), router, files).await.map_err(build::start_error)?;
+    let mut running = start(build::server_config(args), router, files)
+        .await
+        .map_err(|error| build::start_error(args, error))?;
     if let Some(path) = &args.ready_file {
         ready::write(path, &running)?;
     }

@@ -171,7 +171,8 @@ fn subscribe() {
 
 #[test]
 fn simulate() {
-    let world = world();
+    let mut world = world();
+    world.name("FIFTY", "--policy good.yaml ".repeat(50).trim());
     let line =
         |fields: &str| format!("{{\"timestamp\":0,\"input_length\":512,\"hash_ids\":[1]}}\n{{{fields}}}\n");
     for (name, fields) in [
@@ -225,6 +226,7 @@ fn simulate() {
         "simulate --trace good.trace --policy none.yaml",
         "simulate --trace good.trace --policy bad.yaml",
         "simulate --trace good.trace --policy good.yaml --route random",
+        "simulate --trace good.trace $FIFTY",
         "simulate --trace good.trace --html none/page.html",
         "simulate --trace good.trace --html folder",
         "simulate --trace good.trace > /dev/full",

@@ -19,6 +19,7 @@ fn world() -> World {
     world.file("nobody.json", "{}");
     world.file("event.json", r#"{"type":"PREFIX_EVICTED","replicaId":"r","tenantId":"t","modelId":"m"}"#);
     world.file("kind.json", r#"{"type":"BURNT","replicaId":"r","tenantId":"t","modelId":"m"}"#);
+    world.file("line.jsonl", "{\"icache\":\"capture\",\"version\":1}\nwhat\n{\"t\":1,\"kind\":\"sweep\"}\n");
     world.file("header.jsonl", "{\"icache\":\"capture\",\"version\":1}\n");
     world
 }
@@ -67,6 +68,8 @@ fn lookup() {
         "lookup --demo --capture header.jsonl",
         "lookup --demo --policy none.yaml",
         "lookup --policy plain.txt $KEYS --prefix-hash ab",
+        "lookup $KEYS --prefix-hash ab --capture line.jsonl",
+        "lookup $KEYS --prefix-hash ab --capture plain.txt",
         "lookup --capture none.jsonl",
         "lookup --capture plain.txt",
         "lookup --capture header.jsonl",

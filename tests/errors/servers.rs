@@ -61,6 +61,10 @@ fn nobody_there() {
 fn addresses() {
     let world = World::new();
     world.file("plain.txt", "hello\n").file("empty", "").large("large", (1 << 20) + 1);
+    let authority = Authority::new("ours");
+    let (one, other) = (authority.server(&["127.0.0.1"]), authority.server(&["127.0.0.1"]));
+    world.file("one.crt", &one.cert).file("other.key", &other.key);
+    world.file("broken.pem", "-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n");
     let lines = [
         "state --server http://127.0.0.1:99999",
         "state --server http://127.0.0.1:abc",
@@ -99,6 +103,9 @@ fn addresses() {
         "state --server https://127.0.0.1:1 --ca large",
         "state --server https://127.0.0.1:1 --cert plain.txt",
         "state --server https://127.0.0.1:1 --cert plain.txt --key plain.txt",
+        "state --server https://127.0.0.1:1 --cert one.crt --key plain.txt",
+        "state --server https://127.0.0.1:1 --cert one.crt --key other.key",
+        "state --server https://127.0.0.1:1 --ca broken.pem",
         "ICACHE_CERT=plain.txt state --server https://127.0.0.1:1",
         "state --token-file none",
         "state --token-file empty",

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::super::UsageError;
-use super::super::error::sentence;
+use super::super::error::no_folder;
 use super::values::positive_span;
 use crate::server::StateFolder;
 
@@ -26,7 +26,7 @@ impl StateArgs {
         let Some(path) = &self.state_dir else { return Ok(()) };
         std::fs::create_dir_all(path).map_err(|error| {
             UsageError::new(
-                format!("cannot keep the state in `{}`: {}", path.display(), sentence(&error)),
+                format!("cannot keep the state in `{}`: {}", path.display(), no_folder(&error)),
                 "give `--state-dir` a folder that is there or can be made",
             )
         })

@@ -65,7 +65,7 @@ pub fn rule_listing(printer: &mut Printer, format: Format) -> io::Result<()> {
         printer.line(&line)?;
     }
     printer.line("")?;
-    printer.line("`icache policy rules RULE` prints the long form of one of them")
+    printer.prose("`icache policy rules RULE` prints the long form of one of them", 2)
 }
 
 /// Prints the page of one rule.
