@@ -180,7 +180,7 @@ fn time_must_not_go_back() {
     let back = text(&["1.5", "1.499999", "1.6"]);
     assert_eq!(
         read(back.as_bytes(), false).expect_err("time goes back").to_string(),
-        "c.jsonl:3: field `t`: the record is 1 us older than the one in line 2; records stand in the order of their times"
+        "c.jsonl:3: field `t`: the record is 1us older than the one in line 2; records stand in the order of their times"
     );
     let (records, notes) = read(back.as_bytes(), true).expect("it is passed over");
     assert_eq!((records.len(), notes.bad_lines), (2, 1));

@@ -64,7 +64,7 @@ fn values_that_do_not_fit_name_their_flag() {
         (
             &report,
             &["--blocks", "ab,cd", "--block-token-counts", "1"],
-            &["--block-token-counts", "1 counts for 2"],
+            &["--block-token-counts", "1 of the 2 counts"],
         ),
         (&report, &["--block-tokens", "16"], &["without the blocks"]),
         (&report, &["--blocks", "ab", "--block-tokens", "9", "--block-size", "9"], &["--block-size"]),

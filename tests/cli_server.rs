@@ -211,7 +211,7 @@ fn a_server_that_answers_with_an_error() {
     std::fs::write(&path, format!("[{}]", tokens(65_536))).unwrap();
     let lookup = [&["lookup", "--tokens", path.to_str().unwrap()][..], &KEYS].concat();
     let text = server.run(3, &lookup);
-    assert!(text.contains("ResourceExhausted") && text.contains("limits the size"), "{text}");
+    assert!(text.contains("RESOURCE_EXHAUSTED") && text.contains("limits the size"), "{text}");
 }
 
 #[test]

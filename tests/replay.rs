@@ -468,7 +468,7 @@ fn captures_in_the_wrong_order_are_refused() {
     let ran = run_in(folder.path(), &["b.jsonl", "a.jsonl"]);
     assert_eq!((ran.status, ran.out.as_str()), (2, ""));
     assert!(ran.err.contains("`a.jsonl` begins "), "{}", ran.err);
-    assert!(ran.err.contains("us before the end of the capture before it"), "{}", ran.err);
+    assert!(ran.err.contains(" before the end of the capture before it"), "{}", ran.err);
     assert!(ran.err.contains("--separate"), "{}", ran.err);
     assert_eq!(run_in(folder.path(), &["--separate", "b.jsonl", "a.jsonl"]).status, 0);
     assert_eq!(run_in(folder.path(), &["a.jsonl", "a.jsonl", "--separate"]).status, 0);

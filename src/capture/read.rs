@@ -12,7 +12,7 @@ use super::error::CaptureError;
 use super::fields::{UnknownKind, parse_record, shortened};
 use super::lines::{Line, MAX_LINE_BYTES, next_line};
 use super::record::{Header, Record, VERSION};
-use crate::model::Timestamp;
+use crate::model::{Timestamp, format_duration};
 
 /// Unknown kinds, and bad lines, that are kept by name; further ones are only counted.
 pub const MAX_NOTES: usize = 20;
@@ -167,9 +167,9 @@ impl<R: BufRead> Reader<R> {
         }
         let (at, body) = parse_record(text)?;
         if let Some((last, line)) = self.last.filter(|(last, _)| at < *last) {
-            let behind_us = at.age_ns(last) / 1_000;
+            let behind = format_duration(at.age_ns(last));
             return Err(format!(
-                "field `t`: the record is {behind_us} us older than the one in line {line}; records stand in the order \
+                "field `t`: the record is {behind} older than the one in line {line}; records stand in the order \
                  of their times"
             ));
         }

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use super::CommandError;
 use super::connect::{AccessArgs, ConnectFault, Connector};
 use super::error::{ServerError, UsageError, sentence};
+use super::runtime;
 use crate::doctor::FaultKind;
 use crate::model::Timestamp;
 
@@ -67,7 +68,7 @@ pub fn ask<T: DeserializeOwned>(
     access: &AccessArgs,
     request: &AdminRequest<'_>,
 ) -> Result<T, CommandError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = runtime::single()?;
     let fetched = runtime.block_on(async {
         tokio::select! {
             answer = fetch(url, access, request) => answer,
@@ -165,6 +166,7 @@ impl<'a> Asked<'a> {
         let broke = |error: hyper::Error| match self.connector.refusal() {
             Some(refusal) => refusal.of(FaultKind::Tls),
             None if error.is_parse() => self.plain(),
+            None if error.is_canceled() || error.is_incomplete_message() => self.closed(),
             None => self.failed(&sentence(&error)),
         };
         let (mut sender, connection) =
@@ -227,6 +229,17 @@ impl<'a> Asked<'a> {
             ),
         )
         .of(FaultKind::Unreachable)
+    }
+
+    /// The connection ended without an answer, as that of a server does which speaks something else.
+    fn closed(&self) -> ServerError {
+        let (port, ..) = self.request.port.words();
+        ServerError::new(
+            format!("the server at `{}` closed the connection without an answer", self.url),
+            format!(
+                "check that the address is that of the {port} of an icache server; where it has TLS, give an https:// URL"
+            ),
+        )
     }
 
     fn plain(&self) -> ServerError {

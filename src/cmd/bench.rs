@@ -12,6 +12,7 @@ use std::time::Duration;
 use super::client::ServerArgs;
 use super::error::{CommandError, UnmetError, UsageError, sentence};
 use super::exit::Exit;
+use super::runtime;
 use super::{Outcome, input, replay};
 use crate::bench::{BenchReport, Loop, Mix, Shape, Workload};
 use crate::model::parse_duration;
@@ -164,7 +165,7 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
             .flatten()
             .collect();
     servers.iter().try_for_each(|server| server.way().map(drop))?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = runtime::many()?;
     let ran = runtime.block_on(run::run(&servers, plan));
     // A server that does not answer must not keep us.
     runtime.shutdown_background();

@@ -15,10 +15,10 @@ use self::feed::Feed;
 use self::session::Session;
 use super::client::ServerArgs;
 use super::connect::AccessArgs;
-use super::engine::EngineArgs;
+use super::engine::OptionalEngine;
 use super::error::{UsageError, sentence};
 use super::exit::Exit;
-use super::{CommandError, Outcome, input};
+use super::{CommandError, Outcome, input, runtime};
 use crate::capture::{Compression, Recorder, RecorderOptions};
 use crate::model::parse_size;
 use crate::render::{self, Format, Printer};
@@ -48,7 +48,7 @@ pub struct Args {
     #[arg(long, requires = "zmq", help_heading = "Engine")]
     raw: bool,
     #[command(flatten)]
-    engine: EngineArgs,
+    engine: OptionalEngine,
     /// File to write; one that is there already is not written over
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -100,7 +100,7 @@ fn file_size(text: &str) -> Result<u64, String> {
 
 /// Records until it is stopped, and says what was recorded.
 pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = runtime::single()?;
     let outcome = runtime.block_on(async {
         match &args.zmq {
             Some(endpoint) => args.record_engine(endpoint, printer).await,
@@ -117,7 +117,7 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
 
 impl Args {
     async fn record_server(&self, printer: &mut Printer) -> Result<(), CommandError> {
-        if let Some(flag) = self.engine.given() {
+        if let Some(flag) = &self.engine.given {
             return Err(UsageError::new(
                 format!("`{flag}` is of an engine, and a server is recorded"),
                 "name the engine with `--zmq tcp://HOST:PORT`, or leave the flag out",

@@ -69,8 +69,11 @@ fn entry(path: &str, entry: &PrefixEntry, limits: &Limits) -> Checked {
     let field = |name: &str| format!("{path}{name}");
     let (hashes, counts) = (&entry.block_hashes, &entry.block_token_counts);
     if hashes.len() != counts.len() {
-        let what =
-            format!("has {} counts for {} block hashes; give one for each", counts.len(), hashes.len());
+        let what = format!(
+            "has {} of the {} counts of its block hashes; give one for each",
+            counts.len(),
+            hashes.len()
+        );
         return fault(field("blockTokenCounts"), what);
     }
     if hashes.len() > limits.request_blocks {

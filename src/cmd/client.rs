@@ -11,7 +11,8 @@ use tonic::{Code, Request, Status};
 use super::connect::{AccessArgs, ConnectFault, Connector};
 use super::error::{CommandError, ServerError, UsageError};
 use super::input;
-use crate::contract::wire;
+use super::runtime;
+use crate::contract::{code_name, wire};
 use crate::doctor::FaultKind;
 use crate::model::format_duration;
 
@@ -69,7 +70,7 @@ impl ServerArgs {
         F: Future<Output = Result<T, CommandError>>,
     {
         let way = self.way()?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = runtime::single()?;
         runtime.block_on(async {
             let work = async { call(way.connect().await?).await };
             tokio::select! {
@@ -284,7 +285,7 @@ impl Client {
             )
             .into();
         }
-        let text = status.message().trim_end_matches('.');
+        let text = status.message().trim_start_matches("Error, ").trim_end_matches('.');
         let said = if text.is_empty() { String::new() } else { format!(": {text}") };
         let advice = match status.code() {
             Code::Unimplemented => "check that the address is that of an icache server's gRPC port",
@@ -295,7 +296,7 @@ impl Client {
             Code::Unavailable => "check that the server still runs, and try again",
             _ => "the server's log says more",
         };
-        let code = format!("{:?}", status.code());
+        let code = code_name(status.code());
         let fault = match status.code() {
             Code::Unauthenticated => FaultKind::Refused,
             _ => FaultKind::Other,

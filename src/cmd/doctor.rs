@@ -1,6 +1,7 @@
 //! `icache doctor`: whether an installation works, and what to do where it does not.
 
 use super::exit::Exit;
+use super::runtime;
 use super::survey::PortArgs;
 use super::{CommandError, Outcome};
 use crate::doctor::diagnose;
@@ -33,7 +34,7 @@ Exit status: 0 where no finding is an error, 1 where one is, 3 where the gRPC po
 /// Asks, judges and prints.
 pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
     let ports = args.ports.ports()?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = runtime::single()?;
     let seen = runtime.block_on(async {
         tokio::select! {
             seen = ports.observe() => seen,

@@ -5,7 +5,8 @@ mod address;
 
 use std::time::Duration;
 
-use clap::Args;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use super::UsageError;
 use super::error::sentence;
@@ -108,22 +109,45 @@ impl EngineArgs {
         let fleet = Fleet { engine, publishers: publishers.len(), is_ranked: self.dp_ranks.is_some() };
         Ok(Followed { publishers, fleet, mapper })
     }
+}
 
-    /// A flag of these that the command line has: what the environment says is there for other commands too.
-    pub(super) fn given(&self) -> Option<&'static str> {
-        let flags = [
-            ("--replica", "ICACHE_REPLICA", self.replica.is_some()),
-            ("--tenant", "ICACHE_TENANT", self.tenant.is_some()),
-            ("--model", "ICACHE_MODEL", self.model.is_some()),
-            ("--replay", "ICACHE_REPLAY", self.replay.is_some()),
-            ("--dp-ranks", "ICACHE_DP_RANKS", self.dp_ranks.is_some()),
-            ("--adapter-names", "ICACHE_ADAPTER_NAMES", !self.adapter_names.is_empty()),
-            ("--l2-retains", "ICACHE_L2_RETAINS", self.l2_retains),
-            ("--max-held-blocks", "ICACHE_MAX_HELD_BLOCKS", self.max_held_blocks.is_some()),
-        ];
-        let given =
-            |(_, variable, is_there): &(&str, &str, bool)| *is_there && std::env::var_os(variable).is_none();
-        flags.into_iter().find(given).map(|(flag, ..)| flag)
+/// The flags of an engine in a command that can do without one.
+#[derive(Debug)]
+pub struct OptionalEngine {
+    args: EngineArgs,
+    /// One of them that the command line has: what the environment says is there for other commands too.
+    pub(super) given: Option<String>,
+}
+
+impl OptionalEngine {
+    /// The engine that publishes at `endpoint`, which `flag` names.
+    pub(super) fn follow(&self, flag: &'static str, endpoint: &str) -> Result<Followed, UsageError> {
+        self.args.follow(flag, endpoint)
+    }
+}
+
+impl FromArgMatches for OptionalEngine {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = EngineArgs::augment_args(Command::new("engine"))
+            .get_arguments()
+            .filter(|arg| matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine))
+            .find_map(|arg| arg.get_long().map(|long| format!("--{long}")));
+        Ok(Self { args: EngineArgs::from_arg_matches(matches)?, given })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for OptionalEngine {
+    fn augment_args(command: Command) -> Command {
+        EngineArgs::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        EngineArgs::augment_args_for_update(command)
     }
 }
 

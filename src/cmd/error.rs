@@ -166,6 +166,9 @@ fn range_of(text: &str) -> Option<String> {
 /// An error of a library as the end of a sentence of ours: lower-case, without a full stop, the error number left out.
 pub fn sentence(error: &impl Display) -> String {
     let text = error.to_string();
+    if text == "stream did not contain valid UTF-8" {
+        return "it is no UTF-8 text".to_owned();
+    }
     let text = text.split(" (os error").next().unwrap_or_default().trim_end_matches('.');
     let mut chars = text.chars();
     match (chars.next(), chars.clone().next()) {
@@ -173,6 +176,15 @@ pub fn sentence(error: &impl Display) -> String {
             first.to_lowercase().chain(chars).collect()
         }
         _ => text.to_owned(),
+    }
+}
+
+/// Why a folder cannot be made, as the end of a sentence.
+pub fn no_folder(error: &io::Error) -> String {
+    match error.kind() {
+        // What is there already is something else, or it would do.
+        io::ErrorKind::AlreadyExists => "it is there, and no folder".to_owned(),
+        _ => sentence(error),
     }
 }
 

@@ -5,6 +5,8 @@
 pub struct ExitInfo {
     /// What the shell sees.
     pub status: u8,
+    /// The same as text.
+    pub text: &'static str,
     /// Short name.
     pub name: &'static str,
     /// When a command ends with it.
@@ -26,7 +28,12 @@ macro_rules! exits {
             /// The registry entry.
             pub fn info(self) -> &'static ExitInfo {
                 match self {
-                    $(Exit::$variant => &ExitInfo { status: $status, name: $name, meaning: $meaning },)*
+                    $(Exit::$variant => &ExitInfo {
+                        status: $status,
+                        text: stringify!($status),
+                        name: $name,
+                        meaning: $meaning,
+                    },)*
                 }
             }
         }

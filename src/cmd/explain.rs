@@ -1,4 +1,4 @@
-//! `icache explain`: the registry of reason codes, gates, knobs, causes and checks.
+//! `icache explain`: the registries of reason codes, gates, knobs, causes, checks, lint rules, metrics and exit statuses.
 
 use strsim::damerau_levenshtein;
 
@@ -8,11 +8,12 @@ use super::exit::Exit;
 use super::names::Names;
 use crate::render::{self, Entry, Format, Printer};
 
-/// Explain a reason code, a gate, a knob or a check; without a name, list them all
+/// Explain a reason code, a gate, a knob, a check, a lint rule, a metric or an exit status; without a name, list them all
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Reason code, gate id, policy field, server setting, cause, or check of `icache doctor`, as `icache explain` lists them
+    /// Reason code, gate id, policy field, server setting, cause, check of `icache doctor`, rule of `icache policy lint`, metric
+    /// or exit status, as `icache explain` lists them
     #[arg(value_name = "NAME", allow_hyphen_values = true, value_parser = Names::ENTRIES, hide_possible_values = true)]
     name: Option<String>,
     /// Form of the page
@@ -23,13 +24,15 @@ pub struct Args {
 const EXAMPLES: &str = "\
 Examples:
   icache explain
-      all reason codes, gates, knobs, causes and checks
+      all of them
   icache explain UNKNOWN_TENANT
       what the code means, when it is given, and what a gateway does
   icache explain routing-floor-score
       what the gate checks, and what tunes it
   icache explain minimumMatchedTokens
-      a policy field: its default, and the gates that read it";
+      a policy field: its default, and the gates that read it
+  icache explain inferencecache_shed_total
+      a metric: its type and labels, and what it counts";
 
 /// Prints the page of the name, or the list.
 pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
@@ -53,7 +56,7 @@ fn find(name: &str) -> Result<Entry, UsageError> {
         let near: Vec<String> = near.iter().map(|name| format!("`icache explain {name}`")).collect();
         format!("did you mean {}?", near.join(" or "))
     };
-    Err(UsageError::new(format!("`{name}` is no reason code, gate, knob, cause or check"), advice))
+    Err(UsageError::new(format!("`{name}` is the name of nothing that has a page"), advice))
 }
 
 /// A policy field without the object it stands in; a server setting by its flag, with and without its hyphens.

@@ -22,7 +22,12 @@ pub struct Args {
 
 /// Writes or checks.
 pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
-    let stale = generate::stale(&args.root)?;
+    let stale = generate::stale(&args.root).map_err(|error| {
+        UsageError::new(
+            format!("cannot read the tree at `{}`: {}", args.root.display(), sentence(&error)),
+            "run it in the source tree, or name its root with `--root`",
+        )
+    })?;
     for file in &stale {
         let path = args.root.join(&file.path);
         let verb = match (args.check, &file.wanted) {

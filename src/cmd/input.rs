@@ -39,7 +39,7 @@ pub fn span(text: &str) -> Result<std::time::Duration, String> {
     let ns = crate::model::parse_duration(text).map_err(|error| error.to_string())?;
     match u64::try_from(ns) {
         Ok(ns) if ns > 0 => Ok(std::time::Duration::from_nanos(ns)),
-        _ => Err("a timeout is longer than 0".to_owned()),
+        _ => Err("write a duration longer than 0".to_owned()),
     }
 }
 
@@ -184,7 +184,7 @@ impl<T: serde::de::DeserializeOwned> Messages<T> {
         let message = match read {
             Ok(raw) => read_json::<T>(raw.get()).and_then(|message| match check(&message) {
                 Ok(()) => Ok(message),
-                Err(fault) => Err(format!("field `{}`: {}", fault.field, fault.what)),
+                Err(fault) => Err(format!("field `{}` {}", fault.field, fault.what)),
             }),
             Err(error) if error.is_io() => {
                 return Some(Err(UsageError::unreadable(&self.path, &io::Error::from(error))));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::Outcome;
-use super::error::{UsageError, sentence};
+use super::error::{UsageError, no_folder};
 use super::exit::Exit;
 use crate::generate;
 use crate::render::Printer;
@@ -33,7 +33,7 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
     };
     let refused = |error: std::io::Error| {
         UsageError::new(
-            format!("cannot write to `{}`: {}", folder.display(), sentence(&error)),
+            format!("cannot write to `{}`: {}", folder.display(), no_folder(&error)),
             "give a folder that may be written to with `--dir`",
         )
     };

@@ -26,6 +26,7 @@ mod ranking;
 mod replay;
 mod report;
 mod request;
+mod runtime;
 mod serve;
 mod simulate;
 mod state;

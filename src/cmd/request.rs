@@ -126,7 +126,7 @@ pub struct RequestArgs {
     #[arg(long, value_name = "TEXT")]
     prompt_text: Option<String>,
     /// Target of the time to first token, in milliseconds
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(i32).range(0..))]
     ttft_ms: Option<i32>,
     /// File with a LookupRouteRequest in proto3 JSON, instead of the flags above; `-` is standard input
     #[arg(long, value_name = "FILE")]

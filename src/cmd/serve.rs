@@ -17,7 +17,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use self::limits::LimitArgs;
@@ -32,7 +31,7 @@ use self::values::{
 use super::error::sentence;
 use super::input::share;
 use super::ranking::{ServedRankingArgs, help_of};
-use super::{CommandError, Exit, ServerError, offline};
+use super::{CommandError, Exit, ServerError, offline, runtime};
 use crate::decision::Knob;
 use crate::lookup::Router;
 use crate::model::Timestamp;
@@ -62,7 +61,15 @@ pub struct Args {
     #[arg(long, help_heading = "Configuration")]
     print_config: bool,
     /// Form of --print-config; table is TOML
-    #[arg(short, long, value_enum, default_value_t, value_name = "FORM", help_heading = "Configuration")]
+    #[arg(
+        short,
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "FORM",
+        requires = "print_config",
+        help_heading = "Configuration"
+    )]
     output: Format,
 
     /// Address of the gRPC services; port 0 takes a free one
@@ -179,6 +186,7 @@ pub fn run(given: &Given, printer: &mut Printer) -> Result<Exit, CommandError> {
     if let Some(path) = &args.ready_file {
         ready::forget(path)?;
     }
+    args.state.check()?;
     let defaults = build::defaults(args);
     let files = args.policy.load(&defaults)?;
     let policies =
@@ -196,12 +204,7 @@ pub fn run(given: &Given, printer: &mut Printer) -> Result<Exit, CommandError> {
             "capture loaded"
         );
     }
-    let runtime = Runtime::new().map_err(|error| {
-        ServerError::new(
-            format!("cannot start the async runtime: {}", sentence(&error)),
-            "check the limits on threads",
-        )
-    })?;
+    let runtime = runtime::many()?;
     let ended = runtime.block_on(serve(args, router, files));
     // What is left now has had its drain timeout.
     runtime.shutdown_background();
@@ -210,7 +213,9 @@ pub fn run(given: &Given, printer: &mut Printer) -> Result<Exit, CommandError> {
 
 async fn serve(args: &Args, router: Arc<Router>, files: Option<LoadedFiles>) -> Result<Exit, CommandError> {
     let mut signals = Signals::new()?;
-    let mut running = start(build::server_config(args), router, files).await.map_err(build::start_error)?;
+    let mut running = start(build::server_config(args), router, files)
+        .await
+        .map_err(|error| build::start_error(args, error))?;
     if let Some(path) = &args.ready_file {
         ready::write(path, &running)?;
     }

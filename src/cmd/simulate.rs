@@ -15,6 +15,7 @@ use super::exit::Exit;
 use super::input;
 use super::offline::{STDIN, told};
 use super::policy::{in_place, refused_policy};
+use super::runtime;
 use crate::capture::Decompressed;
 use crate::model::parse_duration;
 use crate::policy::fields::DEFAULT_NAMESPACE;
@@ -200,7 +201,7 @@ enum When {
 pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
     let (contenders, warnings) = args.contenders()?;
     let progress = SimulationProgress::new();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = runtime::single()?;
     let work = {
         let (settings, progress) = (args.settings()?, progress.clone());
         let (traffic, skip_bad) = (args.traffic(), args.skip_bad);
@@ -276,9 +277,8 @@ fn unusable(path: &str, error: &TraceError) -> UsageError {
     let advice = match error {
         TraceError::Io { source, .. } => return UsageError::unreadable(path, source),
         TraceError::Line { .. } => "repair the line, or pass over such lines with `--skip-bad`",
-        TraceError::Size { .. } => {
-            "give a request trace, one JSON object a line, and simulate a part of it where it is too large"
-        }
+        TraceError::Empty { .. } => "give a request trace, one JSON object a line",
+        TraceError::Size { .. } => "simulate a part of it, such as its first lines",
     };
     UsageError::new(told(error), advice)
 }

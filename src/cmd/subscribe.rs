@@ -8,7 +8,6 @@ use std::time::Duration;
 use hyper::Uri;
 use serde::Serialize;
 use tokio::net::TcpListener;
-use tokio::runtime::Runtime;
 
 use super::client::{ServerArgs, Way};
 use super::engine::{EngineArgs, Followed, unconnected};
@@ -16,7 +15,7 @@ use super::error::sentence;
 use super::serve::log::LogArgs;
 use super::serve::values::{address as socket_address, positive_span};
 use super::serve::{Signals, ready};
-use super::{CommandError, Exit, ServerError, UsageError};
+use super::{CommandError, Exit, ServerError, UsageError, runtime};
 use crate::subscribe::{Dial, Dialed, SidecarConfig};
 
 /// Tell a server what an engine's cache holds, from the events that the engine publishes
@@ -88,12 +87,7 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
         ready::forget(path)?;
     }
     let config = config(args)?;
-    let runtime = Runtime::new().map_err(|error| {
-        ServerError::new(
-            format!("cannot start the async runtime: {}", sentence(&error)),
-            "check the limits on threads",
-        )
-    })?;
+    let runtime = runtime::many()?;
     let ended = runtime.block_on(follow(args, config));
     runtime.shutdown_background();
     ended

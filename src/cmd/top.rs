@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::error::{ServerError, UsageError};
 use super::exit::Exit;
+use super::runtime;
 use super::survey::{PortArgs, Ports};
 use super::{CommandError, Outcome, input};
 use crate::render::{self, Format, Printer, Screen, Shown};
@@ -70,7 +71,7 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
     }
     let (sender, news) = channel();
     let url = ports.url().to_owned();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = runtime::single()?;
     // It ends with the process, or when nobody hears it any more.
     std::thread::spawn(move || runtime.block_on(keep_asking(&ports, interval, &sender)));
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
@@ -82,7 +83,7 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
 }
 
 fn once(ports: &Ports, output: Format, printer: &mut Printer) -> Outcome {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = runtime::single()?;
     let seen = runtime.block_on(async {
         tokio::select! {
             seen = ports.glance() => seen,

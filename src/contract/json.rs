@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde::de::{Deserialize, DeserializeOwned};
 use serde_path_to_error::{Path, Segment};
+use strsim::damerau_levenshtein;
 use thiserror::Error;
 
 /// Why a text is no message, or a message has no JSON form.
@@ -103,8 +104,27 @@ fn is_number_expected(message: &str) -> bool {
         || message.starts_with("number too ")
 }
 
+/// What the parser says of a field that nothing has: the one that is meant, or all that there are, in JSON's own spelling.
+fn unknown_field(message: &str) -> Option<String> {
+    let (head, known) =
+        message.split_once(", expected ").filter(|_| message.starts_with("unknown field `"))?;
+    let name = head.split('`').nth(1)?;
+    let known: Vec<&str> = known.split('`').skip(1).step_by(2).filter(|known| !known.contains('_')).collect();
+    let distance =
+        |known: &&str| damerau_levenshtein(&known.to_lowercase(), &name.replace('_', "").to_lowercase());
+    let near = known.iter().copied().min_by_key(distance).filter(|known| distance(known) <= known.len() / 3);
+    Some(match near {
+        Some(near) => format!("{head}; did you mean `{near}`?"),
+        None if known.is_empty() => head.to_owned(),
+        None => format!("{head}; there are `{}`", known.join("`, `")),
+    })
+}
+
 /// The parser's sentence: the place in few words, no types of this program.
 fn plain(message: &str) -> String {
+    if let Some(unknown) = unknown_field(message) {
+        return unknown;
+    }
     let mut out = match message.rsplit_once(" at line ") {
         Some((head, place)) => match place.split_once(" column ") {
             Some(("1", column)) => format!("{head} (column {column})"),
@@ -115,6 +135,7 @@ fn plain(message: &str) -> String {
     };
     for (from, to) in [
         ("EOF while parsing", "it ends within"),
+        ("unknown variant", "unknown value"),
         ("expected a borrowed string", "expected a string"),
         ("expected a string or bytes", "expected a string"),
         ("expected expected", "expected"),
@@ -176,8 +197,11 @@ mod tests {
         ] {
             assert_eq!(fault::<LookupRouteRequest>(text), said, "{text}");
         }
-        assert!(fault::<LookupRouteRequest>(r#"{"tenant":"t"}"#).contains("unknown field `tenant`"));
-        assert!(fault::<CacheEvent>(r#"{"type":"GONE"}"#).contains("unknown variant `GONE`"));
+        let near = fault::<LookupRouteRequest>(r#"{"tenantid":"t"}"#);
+        assert_eq!(near, "field `tenantid`: unknown field `tenantid`; did you mean `tenantId`?");
+        let far = fault::<LookupRouteRequest>(r#"{"slo":{"zzzzzzzzz":1}}"#);
+        assert_eq!(far, "field `slo.zzzzzzzzz`: unknown field `zzzzzzzzz`; there are `ttftMs`");
+        assert!(fault::<CacheEvent>(r#"{"type":"GONE"}"#).contains("unknown value `GONE`"));
         let update = fault::<CacheStateUpdate>(r#"{"prefixes":[{"tokenCount":true}]}"#);
         assert_eq!(update, "field `prefixes[0].tokenCount`: `true` is no number that fits this field");
     }

@@ -9,6 +9,7 @@ mod encode;
 mod explain;
 mod fast;
 mod json;
+mod status;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +18,7 @@ pub use encode::{encode_answer, encode_event, encode_request, encode_state, enco
 pub use explain::{decode_explanation, encode_explanation};
 pub use fast::decode_fast_request;
 pub use json::{JsonError, from_json, json_fault, read_json, to_json};
+pub use status::code_name;
 pub use wire::icache::v1alpha1::{ExplainRouteResponse, KeyOrder};
 pub use wire::inferencecache::v1alpha1::{
     CacheEvent, CacheStateUpdate, GetCacheStateRequest, GetCacheStateResponse, LookupRouteRequest,

@@ -194,7 +194,11 @@ impl Reader<'_> {
 
     fn scan_error(&mut self, error: &ScanError) {
         let at = error.marker().byte_offset().unwrap_or_default().min(self.text.len());
-        let what = format!("no valid YAML: {}", sentence(&error.info()));
+        let said = sentence(&error.info());
+        // The parser quotes with apostrophes, and apostrophes that quote come in pairs.
+        let is_quoted = said.matches('\'').count() % 2 == 0;
+        let said = if is_quoted { said.replace('\'', "`") } else { said };
+        let what = format!("no valid YAML: {said}");
         self.syntax(at..at, what, "repair the YAML here, or in the lines before");
     }
 

@@ -53,14 +53,12 @@ pub fn captured(printer: &mut Printer, format: Format, captured: &Captured) -> i
     }
     print_recorded(printer, &recorded)?;
     if missed > 0 {
-        printer.line(&format!(
-            "{} missed, since they came faster than they were read",
-            count_of(missed, "record")
-        ))?;
+        let what = "missed, since they came faster than they were read";
+        printer.prose(&format!("{} {what}", count_of(missed, "record")), 2)?;
     }
     if interruptions > 0 {
         let times = count_of(interruptions, "interruption");
-        printer.line(&format!("{times}; what happened meanwhile is in no file"))?;
+        printer.prose(&format!("{times}; what happened meanwhile is in no file"), 2)?;
     }
     Ok(())
 }

@@ -8,13 +8,18 @@ use crate::server::{MetricInfo, MetricKind};
 pub fn metrics_table(metrics: &[MetricInfo]) -> String {
     let mut table = String::from("| name | type | labels | meaning |\n|---|---|---|---|\n");
     for metric in metrics {
-        let kind = match metric.kind {
-            MetricKind::Counter => "counter",
-            MetricKind::Gauge => "gauge",
-            MetricKind::Histogram => "histogram",
-        };
+        let kind = metric_type(metric.kind);
         let labels = metric.labels.join(", ");
         let _ = writeln!(table, "| `{}` | {kind} | {labels} | {} |", metric.name, metric.help);
     }
     table
+}
+
+/// The type as Prometheus calls it.
+pub(super) fn metric_type(kind: MetricKind) -> &'static str {
+    match kind {
+        MetricKind::Counter => "counter",
+        MetricKind::Gauge => "gauge",
+        MetricKind::Histogram => "histogram",
+    }
 }

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Write};
 
 use serde::Serialize;
 
-use super::text::Tone;
+use super::text::{Tone, wrap};
 
 /// When to use colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
@@ -142,6 +142,30 @@ impl Printer {
     /// Prints a line.
     pub fn line(&mut self, text: &str) -> io::Result<()> {
         self.unless_closed(|out| writeln!(out, "{}", text.trim_end()))
+    }
+
+    /// Prints sentences in as many lines as they take; every line after the first is indented by `hanging`.
+    pub fn prose(&mut self, text: &str, hanging: usize) -> io::Result<()> {
+        wrap(text, self.look.width, hanging).iter().try_for_each(|line| self.line(line))
+    }
+
+    /// The same in one tone.
+    pub fn toned(&mut self, tone: Tone, text: &str, hanging: usize) -> io::Result<()> {
+        for line in wrap(text, self.look.width, hanging) {
+            self.line(&tone.paint(self.look.color, &line))?;
+        }
+        Ok(())
+    }
+
+    /// Prints `label` in its tone, and the text behind it in as many lines as it takes.
+    pub fn labelled(&mut self, tone: Tone, label: &str, text: &str) -> io::Result<()> {
+        for (at, line) in wrap(&format!("{label} {text}"), self.look.width, 2).iter().enumerate() {
+            match line.strip_prefix(label).filter(|_| at == 0) {
+                Some(rest) => self.line(&format!("{}{rest}", tone.paint(self.look.color, label)))?,
+                None => self.line(line)?,
+            }
+        }
+        Ok(())
     }
 
     /// Prints an indented JSON document.

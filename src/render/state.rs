@@ -67,11 +67,12 @@ pub fn state(printer: &mut Printer, format: Format, state: &CacheState) -> io::R
 }
 
 fn table(printer: &mut Printer, state: &CacheState) -> io::Result<()> {
-    printer.line(&format!(
+    let sum = format!(
         "{}, {} of them hot (hit since the last sweep but one)",
         count_of(state.total_prefixes, "prefix"),
         grouped(i64::try_from(state.hot_prefixes).unwrap_or(i64::MAX))
-    ))?;
+    );
+    printer.prose(&sum, 2)?;
     if state.replicas.is_empty() {
         return printer.line("no replica has reported statistics");
     }

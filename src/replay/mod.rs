@@ -38,7 +38,7 @@ use crate::decision::{Decision, GateId, Reason};
 use crate::engine::DecodeError;
 use crate::explanation::answer;
 use crate::lookup::{Call, Router};
-use crate::model::{LookupRequest, ReplicaId, Timestamp};
+use crate::model::{LookupRequest, ReplicaId, Timestamp, format_duration};
 use crate::policy::{PolicyError, PolicySet, SourceText, load_policies, load_sources};
 
 /// Time between two sweeps, in nanoseconds: the default of `--sweep-interval`.
@@ -106,7 +106,7 @@ pub enum ReplayError {
     #[error(transparent)]
     Policy(#[from] PolicyError),
     /// A capture begins before the end of the one that it is to continue.
-    #[error("`{name}` begins {behind_us} us before the end of the capture before it")]
+    #[error("`{name}` begins {} before the end of the capture before it", format_duration(behind_us.saturating_mul(1_000)))]
     Order {
         /// File.
         name: String,

@@ -50,14 +50,30 @@ pub enum TraceError {
         /// What is wrong with it, with the field where there is one.
         what: String,
     },
-    /// It is over a limit, or there is nothing in it.
-    #[error("`{name}` {what}")]
+    /// There is nothing in it that could be used.
+    #[error("`{name}` holds no request{}", passed_over(*bad_lines))]
+    Empty {
+        /// File.
+        name: String,
+        /// Lines that were passed over.
+        bad_lines: u64,
+    },
+    /// It is over a limit.
+    #[error("`{name}` holds more than {what}")]
     Size {
         /// File.
         name: String,
-        /// What is wrong with it.
+        /// How much it may hold, with the unit.
         what: String,
     },
+}
+
+fn passed_over(bad_lines: u64) -> String {
+    match bad_lines {
+        0 => String::new(),
+        1 => "; 1 line that cannot be used was passed over".to_owned(),
+        more => format!("; {more} lines that cannot be used were passed over"),
+    }
 }
 
 /// How a trace is read.
@@ -160,8 +176,7 @@ impl Trace {
             }
         }
         if trace.requests.is_empty() {
-            let what = "holds no request".to_owned();
-            return Err(TraceError::Size { name: name.to_owned(), what });
+            return Err(TraceError::Empty { name: name.to_owned(), bad_lines: trace.bad_lines });
         }
         Ok(trace)
     }
@@ -169,9 +184,9 @@ impl Trace {
     fn over_limit(&self, options: TraceOptions) -> Option<String> {
         let TraceOptions { max_requests, max_blocks, .. } = options;
         if self.requests.len() > max_requests {
-            return Some(format!("holds more than {max_requests} requests"));
+            return Some(format!("{max_requests} requests"));
         }
-        (self.blocks.len() > max_blocks).then(|| format!("holds more than {max_blocks} blocks in all"))
+        (self.blocks.len() > max_blocks).then(|| format!("{max_blocks} blocks in all"))
     }
 
     fn parse(&self, line: &[u8]) -> Result<TraceLine, String> {
@@ -202,8 +217,9 @@ impl Trace {
         }
         if tokens.div_ceil(u64::from(BLOCK_TOKENS)) != ids as u64 {
             return Err(format!(
-                "field `hash_ids`: {ids} ids for {tokens} tokens; write one for each block of {BLOCK_TOKENS} tokens, \
-                 the last one partial or not"
+                "field `hash_ids`: {ids} {} for {tokens} tokens; write one for each block of {BLOCK_TOKENS} tokens, \
+                 the last one partial or not",
+                if ids == 1 { "id" } else { "ids" }
             ));
         }
         Ok(parsed)

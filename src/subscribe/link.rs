@@ -22,7 +22,7 @@ use super::outbox::Load;
 use super::scrape::EngineStats;
 use crate::contract::wire::inferencecache::v1alpha1 as wire;
 use crate::contract::wire::inferencecache::v1alpha1::inference_cache_client::InferenceCacheClient;
-use crate::contract::{encode_event, encode_update};
+use crate::contract::{code_name, encode_event, encode_update};
 use crate::engine::Identity;
 use crate::model::{CacheEvent, EventKind, HashList, PrefixEntry, PrefixHash, ReplicaStats, StateUpdate};
 
@@ -247,8 +247,8 @@ fn update(identity: &Identity, load: &Load, stats: Option<&EngineStats>) -> wire
 
 fn sentence_of(status: &Status) -> String {
     match status.message() {
-        "" => format!("the server answered {:?}", status.code()),
-        text => format!("the server answered {:?}: {text}", status.code()),
+        "" => format!("the server answered {}", code_name(status.code())),
+        text => format!("the server answered {}: {text}", code_name(status.code())),
     }
 }
 

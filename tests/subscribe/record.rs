@@ -1,5 +1,6 @@
 //! An engine's recordings, as what a sidecar would tell and as the engine's own bytes.
 
+use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -81,8 +82,8 @@ impl Drop for Recording {
     }
 }
 
-/// Blocks of a prompt that a lookup in the capture finds; 0 also while the file has no header yet.
-fn blocks(capture: &Path, prompt: u32) -> usize {
+/// Blocks of a prompt that a lookup in the capture finds, by replica; none also while the file has no header yet.
+fn holders(capture: &Path, prompt: u32) -> BTreeMap<String, usize> {
     let chain = fingerprint_chain(&tokens(prompt, 0..8), SIZE as u32, None);
     let hashes: Vec<String> = chain.iter().map(|hash| hex::encode(hash.as_bytes())).collect();
     let output = icache()
@@ -95,11 +96,25 @@ fn blocks(capture: &Path, prompt: u32) -> usize {
         .unwrap();
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
     let scores = answer["replicaScores"].as_array().cloned().unwrap_or_default();
-    assert!(scores.iter().all(|score| score["replicaId"] == "r"), "{answer:#}");
-    scores
-        .first()
-        .and_then(|score| score["matchedTokens"].as_u64())
-        .map_or(0, |tokens| tokens as usize / SIZE)
+    let held = |score: &Value| {
+        let tokens = score["matchedTokens"].as_u64().unwrap() as usize;
+        (score["replicaId"].as_str().unwrap().to_owned(), tokens / SIZE)
+    };
+    scores.iter().map(held).collect()
+}
+
+/// The same of the one replica `r`.
+fn blocks(capture: &Path, prompt: u32) -> usize {
+    let holders = holders(capture, prompt);
+    assert!(holders.keys().all(|replica| replica == "r"), "{holders:?}");
+    holders.get("r").copied().unwrap_or(0)
+}
+
+/// The files of a recording so far, in order.
+fn files(out: &Path) -> Vec<PathBuf> {
+    let name = out.file_name().unwrap().to_str().unwrap();
+    let further = (2..).map(|number| out.with_file_name(name.replacen('.', &format!(".{number:05}."), 1)));
+    std::iter::once(out.to_path_buf()).chain(further).take_while(|path| path.exists()).collect()
 }
 
 fn holds(capture: &Path, expected: &[(u32, usize)]) -> bool {
@@ -198,10 +213,8 @@ async fn a_full_file_is_followed_by_one_that_begins_with_what_is_held() {
     let raw =
         Recording::start(&engine, &folder.path().join("raw.jsonl"), &[&more[..], &["--raw"]].concat()).await;
     let (mapped_out, raw_out) = (mapped.out.clone(), raw.out.clone());
-    let second =
-        |out: &Path| out.with_file_name(out.file_name().unwrap().to_str().unwrap().replace('.', ".00002."));
     let mut prompts = 0;
-    while !second(&mapped_out).exists() || !second(&raw_out).exists() {
+    while files(&mapped_out).len() < 2 || files(&raw_out).len() < 2 {
         prompts += 1;
         assert!(prompts < 1_000, "no file becomes full");
         engine.publish(&[stored(prompts, 0..3)]);
@@ -214,26 +227,79 @@ async fn a_full_file_is_followed_by_one_that_begins_with_what_is_held() {
     raw.until_seq(engine.next_seq()).await;
     let (status, result, err) = mapped.end("INT");
     assert_eq!(status, Some(0), "{err}");
-    let files = |out: &Path, result: &Value| -> Vec<PathBuf> {
-        let stem = out.file_stem().unwrap().to_str().unwrap().to_owned();
-        let name = |number: u64| match number {
-            1 => format!("{stem}.jsonl"),
-            number => format!("{stem}.{number:05}.jsonl"),
-        };
-        (1..=result["files"].as_u64().unwrap()).map(|number| out.with_file_name(name(number))).collect()
-    };
     let held = 2 * u64::from(prompts) + 3 - 2 + 1;
-    let all = files(&mapped_out, &result);
-    assert!(all.len() >= 2, "{result:#}");
+    let all = files(&mapped_out);
+    assert_eq!(result["files"], json!(all.len()), "{result:#}");
     let last = all.last().unwrap();
     assert_eq!((blocks(last, 1), blocks(last, 2), entries(&[last])), (5, 0, held));
     assert_eq!(entries(&all.iter().map(PathBuf::as_path).collect::<Vec<_>>()), held);
     // Bytes go on where they ended: together they say all of it.
     let (status, result, err) = raw.end("INT");
     assert_eq!(status, Some(0), "{err}");
-    let all = files(&raw_out, &result);
-    assert!(all.len() >= 2, "{result:#}");
+    let all = files(&raw_out);
+    assert_eq!(result["files"], json!(all.len()), "{result:#}");
     assert_eq!(entries(&all.iter().map(PathBuf::as_path).collect::<Vec<_>>()), held);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_rank_is_recorded_and_told_of_again_in_a_further_file() {
+    const RANKS: u16 = 3;
+    let folder = TempDir::new().unwrap();
+    let mut ranks = Engine::start_ranks("plain", RANKS);
+    let more = [&format!("--dp-ranks={RANKS}")[..], "--max-size=8KiB"];
+    let mapped = Recording::start(&ranks[0], &folder.path().join("mapped.jsonl"), &more).await;
+    let raw_flags = [&more[..], &["--raw"]].concat();
+    let raw = Recording::start(&ranks[0], &folder.path().join("raw.jsonl"), &raw_flags).await;
+    let (mapped_out, raw_out) = (mapped.out.clone(), raw.out.clone());
+    // Each rank has prompts of its own, the longer the higher it is.
+    let prompt = |rank: usize, turn: u32| 1_000 * (rank as u32 + 1) + turn;
+    let held = |rank: usize| BTreeMap::from([(format!("r-dp{rank}"), rank + 2)]);
+    let mut turns = 0;
+    while files(&mapped_out).len() < 3 || files(&raw_out).len() < 2 {
+        turns += 1;
+        assert!(turns < 300, "no file becomes full");
+        for (rank, engine) in ranks.iter_mut().enumerate() {
+            engine.publish(&[stored(prompt(rank, turns), 0..rank + 2)]);
+            let (replica, seq) = (format!("\"r-dp{rank}\""), format!("\"seq\":{},", engine.next_seq() - 1));
+            let is_last = |line: &str| line.contains(&replica) && line.contains(&seq);
+            until("the batch is kept", async || {
+                let texts = files(&raw_out).into_iter().map(|file| std::fs::read_to_string(file).unwrap());
+                texts.into_iter().any(|text| text.lines().any(is_last))
+            })
+            .await;
+        }
+    }
+    // What one rank drops, the others keep.
+    ranks[1].publish(&[removed(prompt(1, 1), 0..3)]);
+    for (rank, engine) in ranks.iter_mut().enumerate() {
+        engine.publish(&[stored(prompt(rank, turns + 1), 0..rank + 2)]);
+    }
+    for rank in 0..usize::from(RANKS) {
+        let newest = || files(&mapped_out).pop().unwrap();
+        until("the last prompt is told of", async || {
+            holders(&newest(), prompt(rank, turns + 1)) == held(rank)
+        })
+        .await;
+    }
+    until("the last batch of each is kept", async || {
+        let all = files(&raw_out);
+        entries(&all.iter().map(PathBuf::as_path).collect::<Vec<_>>()) == u64::from(turns + 1) * 9 - 3
+    })
+    .await;
+    for recording in [mapped, raw] {
+        let (status, result, err) = recording.end("INT");
+        assert_eq!((status, &result["dropped"]), (Some(0), &json!({})), "{err}");
+    }
+    // The last file alone says what every rank held before it began.
+    let all = files(&mapped_out);
+    let last = all.last().unwrap();
+    for rank in [0, 2] {
+        assert_eq!(holders(last, prompt(rank, 1)), held(rank), "rank {rank}");
+    }
+    assert!(!holders(last, prompt(1, 1)).contains_key("r-dp1"));
+    let expected = u64::from(turns + 1) * 9 - 3;
+    assert_eq!(entries(&[last]), expected);
+    assert_eq!(entries(&all.iter().map(PathBuf::as_path).collect::<Vec<_>>()), expected);
 }
 
 #[test]

@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test may fail it")]
 
+mod completion;
 mod doctor;
 mod examples;
 mod help;
+mod interrupt;
+mod output;
 #[path = "../server_support/process.rs"]
 #[allow(dead_code)]
 mod process;

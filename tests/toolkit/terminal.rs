@@ -99,7 +99,7 @@ impl Terminal {
         self.screen.screen()
     }
 
-    /// Waits for the end; its exit status.
+    /// Waits for the end; its exit status, as a shell has it: 130 also where the signal of Ctrl-C ended it.
     pub fn end(&mut self) -> u32 {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -109,7 +109,8 @@ impl Terminal {
                 Err(std::sync::mpsc::RecvTimeoutError::Timeout) => panic!("it goes on"),
             }
         }
-        self.child.wait().unwrap().exit_code()
+        let status = self.child.wait().unwrap();
+        if status.signal() == Some("Interrupt") { 130 } else { status.exit_code() }
     }
 }
 

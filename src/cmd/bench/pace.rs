@@ -11,6 +11,7 @@ use tonic::{Code, Status};
 
 use super::run::Until;
 use crate::bench::{Loop, Tally};
+use crate::contract::code_name;
 
 /// The longest that a thread sleeps before it looks whether it should end.
 const NAP: Duration = Duration::from_millis(20);
@@ -130,7 +131,7 @@ impl Slice {
 
     /// A lookup has failed. Where the server is gone there is no point in going on.
     pub(super) fn failed(&self, status: Status, tally: &Mutex<Tally>) {
-        tally.lock().error(&format!("{:?}", status.code()));
+        tally.lock().error(code_name(status.code()));
         let is_cut = status.code() == Code::Unavailable
             || (status.code() == Code::Unknown && std::error::Error::source(&status).is_some());
         let mut lost = self.lost.lock();

@@ -73,6 +73,8 @@ impl Feed {
                 "check that it is an icache server of this version, and that the address is that of its gRPC port",
             ),
             Code::Unauthenticated | Code::PermissionDenied => return client.failed(status),
+            // What is wrong is the connection, or what answers there.
+            _ if std::error::Error::source(status).is_some() => return client.failed(status),
             _ => (
                 format!("cannot be observed: {}", status.message().trim_end_matches('.')),
                 "check the server's log, and try again",

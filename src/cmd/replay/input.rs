@@ -113,7 +113,7 @@ impl IdentityArgs {
             }),
             _ => Err(UsageError::new(
                 format!("`{name}` is a bare batch, which does not say whose it is"),
-                "give --replica, --model and --tenant",
+                "give `--replica`, `--model` and `--tenant`",
             )),
         }
     }

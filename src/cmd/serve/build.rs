@@ -1,5 +1,7 @@
 //! From settings to what the server is made of.
 
+use std::path::Path;
+
 use super::Args;
 use super::settings::effective;
 use crate::cmd::error::sentence;
@@ -65,7 +67,7 @@ pub(super) fn server_config(args: &Args) -> ServerConfig {
 }
 
 /// Why the server does not start, and what to do.
-pub(super) fn start_error(error: StartError) -> CommandError {
+pub(super) fn start_error(args: &Args, error: StartError) -> CommandError {
     let what = match &error {
         StartError::Bind { addr, source, .. } => format!("cannot listen on `{addr}`: {}", sentence(source)),
         StartError::Watch(source) => format!("cannot watch the policies: {}", sentence(source)),
@@ -77,11 +79,23 @@ pub(super) fn start_error(error: StartError) -> CommandError {
                 "stop what listens there, or choose another address with `{flag}`; port 0 takes a free one"
             )
         }
-        StartError::Credentials { flag, .. } => {
+        StartError::Credentials { flag, path, .. } => {
+            let flag = flag_of(args, path).unwrap_or(flag);
             return UsageError::new(what, format!("correct the file, or give another with `{flag}`")).into();
         }
         StartError::Watch(_) => "check the limits on threads".to_owned(),
         StartError::Reflection(_) => "this build is broken; build it again".to_owned(),
     };
     ServerError::new(what, advice).into()
+}
+
+/// The flag that names a file of TLS.
+fn flag_of(args: &Args, path: &Path) -> Option<&'static str> {
+    let security = &args.security;
+    let files = [
+        ("--tls-key", &security.tls_key),
+        ("--tls-cert", &security.tls_cert),
+        ("--tls-client-ca", &security.tls_client_ca),
+    ];
+    files.into_iter().find(|(_, file)| file.as_deref() == Some(path)).map(|(flag, _)| flag)
 }

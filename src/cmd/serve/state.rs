@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::super::UsageError;
+use super::super::error::no_folder;
 use super::values::positive_span;
 use crate::server::StateFolder;
 
@@ -19,6 +21,17 @@ pub(super) struct StateArgs {
 }
 
 impl StateArgs {
+    /// Makes the folder where it is not there. A server that is told to keep its state and cannot must not seem to.
+    pub(super) fn check(&self) -> Result<(), UsageError> {
+        let Some(path) = &self.state_dir else { return Ok(()) };
+        std::fs::create_dir_all(path).map_err(|error| {
+            UsageError::new(
+                format!("cannot keep the state in `{}`: {}", path.display(), no_folder(&error)),
+                "give `--state-dir` a folder that is there or can be made",
+            )
+        })
+    }
+
     /// The folder and the interval, where state is saved.
     pub(super) fn folder(&self) -> Option<(StateFolder, Duration)> {
         self.state_dir.as_ref().map(|path| (StateFolder::new(path), self.state_interval))

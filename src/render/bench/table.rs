@@ -20,8 +20,7 @@ pub(super) fn table(printer: &mut Printer, report: &BenchReport) -> io::Result<(
     }
     for server in &report.servers {
         printer.line("")?;
-        let line = printer.paint(Tone::Strong, &clean(&summary(server)));
-        printer.line(&line)?;
+        printer.toned(Tone::Strong, &summary(server), 2)?;
         one(printer, report, server)?;
     }
     compared(printer, report)
@@ -88,15 +87,13 @@ fn one(printer: &mut Printer, report: &BenchReport, server: &ServerReport) -> io
             "{} due and not asked: as many as can be were in flight",
             count_of(tally.unsent, "lookup")
         );
-        let line = printer.paint(Tone::Warning, &line);
-        printer.line(&line)?;
+        printer.toned(Tone::Warning, &line, 2)?;
     }
     let line = match &tally.first_wrong {
         None => return Ok(()),
         Some(first) => format!("{} what was loaded, the first with {first}", contradict(tally.wrong)),
     };
-    let line = printer.paint(Tone::Bad, &clean(&line));
-    printer.line(&line)
+    printer.toned(Tone::Bad, &line, 2)
 }
 
 fn contradict(wrong: u64) -> String {

@@ -9,7 +9,7 @@ mod text;
 
 use std::io;
 
-pub use rules::{lint_rules_page, rule, rule_listing};
+pub use rules::{RuleJson, lint_rules_page, rule, rule_listing};
 
 use super::printer::Printer;
 use crate::policy::SourceText;

@@ -13,9 +13,10 @@ use crate::render::registry::{deeper, document};
 use crate::render::table::Grid;
 use crate::render::text::{Tone, wrap};
 
+/// A rule as JSON.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct RuleJson {
+pub struct RuleJson {
     version: u32,
     id: &'static str,
     severity: &'static str,
@@ -64,7 +65,7 @@ pub fn rule_listing(printer: &mut Printer, format: Format) -> io::Result<()> {
         printer.line(&line)?;
     }
     printer.line("")?;
-    printer.line("`icache policy rules RULE` prints the long form of one of them")
+    printer.prose("`icache policy rules RULE` prints the long form of one of them", 2)
 }
 
 /// Prints the page of one rule.

@@ -50,8 +50,8 @@ fn knobs(printer: &mut Printer, knobs: &[KnobDiff]) -> io::Result<()> {
         printer.line(&format!("  {name:<width$}  {old_shown} -> {new_shown}"))?;
         let indent = " ".repeat(width + 4);
         for (label, setting) in [("old", &knob.old), ("new", &knob.new)] {
-            let line = format!("{indent}{label}: {}", clean(&setting.source));
-            printer.line(&printer.paint(Tone::Faint, &line))?;
+            let line = format!("{indent}{label}: {}", setting.source);
+            printer.toned(Tone::Faint, &line, width + 9)?;
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::io;
 use crate::policy::{KnobView, PolicyView, PushedView, ReloadView};
 use crate::render::printer::{Format, Printer};
 use crate::render::table::Grid;
-use crate::render::text::{Tone, clean, wrap};
+use crate::render::text::{Tone, clean};
 
 /// Prints every namespace with every knob; the JSON form is that of `GET /policy`. `is_part` leaves out of the table
 /// what holds for namespaces that are not shown.
@@ -31,7 +31,7 @@ pub fn policies(printer: &mut Printer, format: Format, view: &PolicyView, is_par
         printer.line("")?;
     }
     for sentence in &view.inert {
-        noted(printer, Tone::Warning, "inert:", sentence)?;
+        printer.labelled(Tone::Warning, "inert:", sentence)?;
     }
     if view.pushed.is_some() || view.last_reload.is_some() {
         printer.line("")?;
@@ -61,17 +61,6 @@ fn last_reload(printer: &mut Printer, reload: &ReloadView) -> io::Result<()> {
         return printer.line(&format!("last reload of the files: {}, in force", clean(&reload.at)));
     }
     let what = format!("{}: refused, the last good policies stay in force", reload.at);
-    noted(printer, Tone::Bad, "last reload of the files:", &what)?;
+    printer.labelled(Tone::Bad, "last reload of the files:", &what)?;
     reload.problems.iter().try_for_each(|problem| printer.line(&format!("  {}", clean(problem))))
-}
-
-fn noted(printer: &mut Printer, tone: Tone, label: &str, text: &str) -> io::Result<()> {
-    let width = printer.look().width;
-    for (at, line) in wrap(&format!("{label} {text}"), width, 2).iter().enumerate() {
-        match line.strip_prefix(label).filter(|_| at == 0) {
-            Some(rest) => printer.line(&format!("{}{rest}", printer.paint(tone, label)))?,
-            None => printer.line(line)?,
-        }
-    }
-    Ok(())
 }

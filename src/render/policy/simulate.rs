@@ -234,17 +234,13 @@ fn moved(printer: &mut Printer, at: usize, result: &Simulated) -> io::Result<()>
 }
 
 fn warnings(printer: &mut Printer, results: &[Simulated]) -> io::Result<()> {
-    let label = printer.paint(Tone::Warning, "warning:");
     for (at, result) in results.iter().enumerate() {
         for warning in &result.report.warnings {
-            printer.line(&format!("{label} {}: {}", letter(at), clean(warning)))?;
+            printer.labelled(Tone::Warning, "warning:", &format!("{}: {warning}", letter(at)))?;
         }
         if result.report.more_warnings > 0 {
-            printer.line(&format!(
-                "{label} {}: and {} more",
-                letter(at),
-                count(result.report.more_warnings)
-            ))?;
+            let more = format!("{}: and {} more", letter(at), count(result.report.more_warnings));
+            printer.labelled(Tone::Warning, "warning:", &more)?;
         }
     }
     Ok(())

@@ -23,15 +23,17 @@ pub(super) fn table(printer: &mut Printer, report: &ReplayReport, is_check: bool
         return Ok(());
     }
     printer.line("")?;
-    let label = printer.paint(Tone::Warning, "warning:");
     for warning in &report.warnings {
-        printer.line(&format!("{label} {}", clean(warning)))?;
+        printer.labelled(Tone::Warning, "warning:", warning)?;
     }
     match report.more_warnings {
         0 => Ok(()),
-        more => printer.line(&format!("{label} and {} more", count(more))),
+        more => printer.labelled(Tone::Warning, "warning:", &format!("and {} more", count(more))),
     }
 }
+
+/// Where the values of the summary begin.
+const INDENT: usize = 11;
 
 fn summary(printer: &mut Printer, report: &ReplayReport) -> io::Result<()> {
     let total: u64 = report.records.values().sum();
@@ -39,26 +41,28 @@ fn summary(printer: &mut Printer, report: &ReplayReport) -> io::Result<()> {
         format!(", from {} to {} ({})", rfc3339(first), rfc3339(last), format_duration(first.age_ns(last)))
     });
     let span = span.unwrap_or_default();
-    printer.line(&format!("{}, {}{span}", count_of(report.files, "capture"), count_of(total, "record")))?;
+    let total = count_of(total, "record");
+    printer.prose(&format!("{}, {total}{span}", count_of(report.files, "capture")), 2)?;
     let named = |counts: &BTreeMap<&'static str, u64>| -> String {
         let parts: Vec<String> =
             counts.iter().map(|(name, number)| format!("{} {name}", count(*number))).collect();
         if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
     };
-    printer.line(&format!("  records  {}", named(&report.records)))?;
-    printer.line(&format!("  events   {}", named(&report.events)))?;
+    printer.prose(&format!("  records  {}", named(&report.records)), INDENT)?;
+    printer.prose(&format!("  events   {}", named(&report.events)), INDENT)?;
     if report.pace.is_some() {
         printer.line(&format!("  sent     {} in updates", count_of(report.blocks, "block")))?;
         return others(printer, report);
     }
-    printer.line(&format!(
+    let index = format!(
         "  index    {} stored or refreshed; entries: {} removed by events, {} expired in {}, {} held at the end",
         count_of(report.blocks, "block"),
         count(report.removed),
         count(report.expired),
         count_of(report.sweeps, "sweep"),
         count(report.entries_at_end),
-    ))?;
+    );
+    printer.prose(&index, INDENT)?;
     others(printer, report)
 }
 
@@ -73,7 +77,7 @@ fn others(printer: &mut Printer, report: &ReplayReport) -> io::Result<()> {
         (report.unknown_records, "record", "of an unknown kind passed over"),
     ];
     for (number, noun, what) in others.into_iter().filter(|(number, ..)| *number > 0) {
-        printer.line(&format!("           {} {what}", count_of(number, noun)))?;
+        printer.prose(&format!("           {} {what}", count_of(number, noun)), INDENT)?;
     }
     Ok(())
 }
@@ -116,26 +120,29 @@ fn lookups(printer: &mut Printer, report: &ReplayReport) -> io::Result<()> {
         grid.lines().iter().try_for_each(|line| printer.line(line))?;
         printer.line("")?;
     }
-    printer.line(&format!(
+    let text = format!(
         "{} of {} got a hint ({})",
         count(report.hints),
         count_of(report.lookups, "lookup"),
         percent(share(report.hints, report.lookups)),
-    ))?;
-    printer.line(&format!(
+    );
+    printer.prose(&text, 2)?;
+    let text = format!(
         "{} of {} asked for are held by the first replica of the answer ({})",
         count(report.matched_tokens),
         count_of(report.asked_tokens, "token"),
         percent(share(report.matched_tokens, report.asked_tokens)),
-    ))?;
+    );
+    printer.prose(&text, 2)?;
     let Some(timings) = timings(report) else { return Ok(()) };
     let Percentiles { p50_us, p90_us, p99_us, p999_us, max_us } = timings;
     let shown = [p50_us, p90_us, p99_us, p999_us, max_us].map(real);
-    printer.line(&format!(
+    let text = format!(
         "a lookup took {} us (p50), {} us (p90), {} us (p99), {} us (p99.9), {} us at most",
         shown[0], shown[1], shown[2], shown[3], shown[4]
-    ))?;
-    pace_line(report).map_or(Ok(()), |pace| printer.line(&pace))
+    );
+    printer.prose(&text, 2)?;
+    pace_line(report).map_or(Ok(()), |pace| printer.prose(&pace, 2))
 }
 
 /// How a replay against a server kept to its times, in words.

@@ -10,7 +10,8 @@ pub(super) const SHAPES: &[Shape] = &[
             VERSION,
             (
                 "entries",
-                "list of reason codes, gates, knobs and causes, told apart by `kind`; `-o jsonl` has one a line",
+                "list of reason codes, gates, knobs, causes, checks, lint rules, metrics and exit statuses, told apart by \
+                 `kind`; `-o jsonl` has one a line",
             ),
         ],
     },
@@ -65,5 +66,56 @@ pub(super) const SHAPES: &[Shape] = &[
         name: "Cause",
         stands: "`icache explain CAUSE -o json`",
         fields: &[("kind", "`cause`"), VERSION, ("id", "stable id"), ("sentence", "the cause as a sentence")],
+    },
+    Shape {
+        name: "Check of the doctor",
+        stands: "`icache explain CHECK -o json`",
+        fields: &[
+            ("kind", "`check`"),
+            VERSION,
+            ("id", "stable id"),
+            ("severity", "`error`, `warning` or `info`"),
+            ("summary", "one line"),
+            ("needs", "answers of the server without which it is not made"),
+            ("doc", "the long form, Markdown"),
+        ],
+    },
+    Shape {
+        name: "Explained lint rule",
+        stands: "`icache explain RULE -o json`; without `kind` that of `icache policy rules RULE -o json`",
+        fields: &[
+            ("kind", "`rule`"),
+            VERSION,
+            ("id", "stable id"),
+            ("severity", "`error`, `warning` or `info`"),
+            ("summary", "one line"),
+            ("enforced", "whether a server refuses what it finds, so that nothing allows it"),
+            ("fails", "documents in which it finds something"),
+            ("passes", "the same documents as they should be"),
+            ("doc", "the long form, Markdown"),
+        ],
+    },
+    Shape {
+        name: "Metric",
+        stands: "`icache explain METRIC -o json`",
+        fields: &[
+            ("kind", "`metric`"),
+            VERSION,
+            ("name", "name on the page /metrics"),
+            ("metricType", "`counter`, `gauge` or `histogram`"),
+            ("labels", "names of its labels"),
+            ("summary", "one line"),
+        ],
+    },
+    Shape {
+        name: "Exit status",
+        stands: "`icache explain STATUS -o json`",
+        fields: &[
+            ("kind", "`exit`"),
+            VERSION,
+            ("status", "the number"),
+            ("name", "short name"),
+            ("summary", "when a command ends with it"),
+        ],
     },
 ];

@@ -19,8 +19,7 @@ pub(super) fn table(printer: &mut Printer, result: &Simulated) -> io::Result<()>
         return Ok(());
     }
     printer.line("")?;
-    let label = printer.paint(Tone::Warning, "warning:");
-    result.warnings.iter().try_for_each(|warning| printer.line(&format!("{label} {}", clean(warning))))
+    result.warnings.iter().try_for_each(|warning| printer.labelled(Tone::Warning, "warning:", warning))
 }
 
 fn head(printer: &mut Printer, result: &Simulated) -> io::Result<()> {
