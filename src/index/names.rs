@@ -97,8 +97,6 @@ pub(super) struct Member {
     pub(super) heard: Timestamp,
     /// When its last event came.
     pub(super) last_event: Option<Timestamp>,
-    /// Time under which it is listed among the members without entries.
-    pub(super) idle_since: Option<i64>,
 }
 
 impl Default for Member {
@@ -113,7 +111,6 @@ impl Default for Member {
             stats: None,
             heard: Timestamp::MIN,
             last_event: None,
-            idle_since: None,
         }
     }
 }

@@ -31,6 +31,7 @@ mod strangers;
 mod sweeper;
 mod tls;
 mod tokens;
+mod traces;
 mod watched;
 
 use std::net::SocketAddr;
@@ -51,10 +52,11 @@ use tonic_health::pb::health_server::HealthServer;
 pub use config_view::{CONFIG_VIEW_VERSION, ConfigView, SettingView};
 pub use metrics::{METRICS, Metric, MetricInfo, MetricKind};
 pub use probe::answer_probe;
-pub use saved::{Loaded, LoadedState, MAX_SET_ASIDE, StateFolder};
+pub use saved::{Loaded, LoadedState, MAX_SET_ASIDE, StateFolder, StateSink};
 pub use snapshot::{ReplicaView, SnapshotView, TenantView};
 pub use strangers::{UNKNOWN_VIEW_VERSION, UnknownKey, UnknownView};
 pub use tls::TlsFiles;
+pub use traces::TraceConfig;
 
 use self::access::Access;
 use self::admin::Admin;
@@ -68,6 +70,7 @@ use self::order::Order;
 use self::policies::Policies;
 use self::saved::Saver;
 use self::strangers::Strangers;
+use self::traces::{Sending, Traces};
 use crate::contract::wire::DESCRIPTORS;
 use crate::contract::wire::icache::v1alpha1::explain_server::ExplainServer;
 use crate::contract::wire::icache::v1alpha1::fast_lookup_server::FastLookupServer;
@@ -104,6 +107,8 @@ pub struct ServerConfig {
     pub head_wait: Duration,
     /// Where the state is saved, and the time between two savings; without it none is.
     pub state: Option<(StateFolder, Duration)>,
+    /// Where spans of calls are sent; without it none are made.
+    pub traces: Option<TraceConfig>,
     /// Model and tenant names that label metrics; further ones are labelled `other`.
     pub metrics_max_series: usize,
     /// Time that the message of a lookup may take to come; after it the call is not in flight until it comes.
@@ -129,6 +134,7 @@ impl Default for ServerConfig {
             max_connections: 10_240,
             head_wait: Duration::from_secs(30),
             state: None,
+            traces: None,
             metrics_max_series: 1_000,
             message_wait: Duration::from_secs(1),
             sweep_interval: Duration::from_secs(60),
@@ -160,6 +166,14 @@ pub enum StartError {
         /// What is wrong with it.
         why: String,
     },
+    /// Spans cannot be sent where they should.
+    #[error("cannot send traces to `{endpoint}`: {why}")]
+    Traces {
+        /// The collector.
+        endpoint: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Policy files cannot be watched.
     #[error("cannot watch the policy files: {0}")]
     Watch(std::io::Error),
@@ -179,6 +193,7 @@ struct Core {
     phase: watch::Receiver<Phase>,
     access: Access,
     strangers: Strangers,
+    traces: Option<Arc<Traces>>,
 }
 
 /// Where the server is in its life.
@@ -209,6 +224,7 @@ pub struct Running {
     admin: JoinHandle<std::io::Result<()>>,
     sweeper: JoinHandle<()>,
     saver: Option<(Arc<Saver>, JoinHandle<()>)>,
+    sending: Option<Sending>,
     _policy_watch: Option<PolicyWatch>,
 }
 
@@ -236,6 +252,7 @@ pub async fn start(
     metrics.admit_models(router.index().gauges().keys_by_model.keys());
     let order = Arc::new(Order::new());
     let (policies, policy_watch) = policies(&router, &metrics, &order, files)?;
+    let (traces, sending) = traces(config.traces.as_ref(), &metrics)?.unzip();
     let feeds = Arc::new(Feeds::new(phase_seen.clone(), Arc::clone(&metrics)));
     guards.follow(&metrics, &phase_seen);
     let core = Arc::new(Core {
@@ -251,6 +268,7 @@ pub async fn start(
         phase: phase_seen.clone(),
         strangers: Strangers::default(),
         access: Access::new(guards.callers.clone(), Arc::clone(&metrics)),
+        traces,
         router,
         metrics,
     });
@@ -297,6 +315,7 @@ pub async fn start(
         admin,
         sweeper,
         saver,
+        sending,
         _policy_watch: policy_watch,
     })
 }
@@ -322,6 +341,18 @@ async fn load(folder: &StateFolder, router: &Arc<Router>, metrics: &Metrics) {
         }
         Err(error) => tracing::error!(%folder, %error, "loading the saved state failed; going on without"),
     }
+}
+
+/// What makes spans and what sends them, where there is a collector.
+fn traces(
+    config: Option<&TraceConfig>,
+    metrics: &Arc<Metrics>,
+) -> Result<Option<(Arc<Traces>, Sending)>, StartError> {
+    let started = config.map(|config| {
+        let endpoint = config.endpoint.clone();
+        Traces::start(config, metrics).map_err(|why| StartError::Traces { endpoint, why })
+    });
+    started.transpose()
 }
 
 /// Serves gRPC, over TLS where there are certificates.
@@ -468,6 +499,9 @@ impl Running {
         if let Some((saver, task)) = self.saver {
             task.abort();
             saver.save().await;
+        }
+        if let Some(sending) = self.sending {
+            sending.stop().await;
         }
         all_finished
     }
