@@ -76,7 +76,7 @@ pub fn flip(folder: &Path, round: u64) {
     let eviction = ["LRU", "LFU"][(round / 2 % 2) as usize];
     let text = format!(
         "apiVersion: inferencecache.io/v1alpha1\nkind: CachePolicy\nmetadata: {{name: p, namespace: team-0}}\n\
-         spec: {{minimumMatchedTokens: {floor}, evictionAlgorithm: {eviction}, evictionTTL: 60s}}\n"
+         spec: {{minimumMatchedTokens: {floor}, eviction: {eviction}, evictionTTL: 60s}}\n"
     );
     let aside = folder.join("p.tmp");
     fs::write(&aside, text).unwrap();

@@ -114,7 +114,7 @@ async fn the_standard_variable_counts_where_nothing_else_is_said() {
         let server = Process::run(&mut command);
         InferenceCacheClient::new(connect(&server).await).lookup_route(ask()).await.unwrap();
         let collector = if flag.is_some() { &mut by_flag } else { &mut by_variable };
-        assert_eq!(collector.span(LOOKUP).await.attributes()["icache.reason_code"], "UNKNOWN_TENANT");
+        assert_eq!(collector.span(LOOKUP).await.attributes()["icache.reason_code"], "NO_HINT");
     }
 }
 
