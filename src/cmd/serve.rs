@@ -10,6 +10,7 @@ pub(super) mod ready;
 mod security;
 mod settings;
 mod state;
+mod traces;
 pub(super) mod values;
 
 use std::net::SocketAddr;
@@ -25,6 +26,7 @@ use self::policy::PolicyArgs;
 use self::security::SecurityArgs;
 use self::settings::Origins;
 use self::state::StateArgs;
+use self::traces::TraceArgs;
 use self::values::{
     address, capture, count, factor, index_size, message_size, ns, positive_ns, positive_span, span,
 };
@@ -155,6 +157,8 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Limits")]
     metrics_max_series: usize,
 
+    #[command(flatten)]
+    traces: TraceArgs,
     #[command(flatten)]
     log: LogArgs,
     /// Which layer gave what.
@@ -366,6 +370,11 @@ mod tests {
             ("--max-streams", "0"),
             ("--grpc-addr", "localhost:9090"),
             ("--log-format", "xml"),
+            ("--otlp-endpoint", "collector:4317"),
+            ("--otlp-endpoint", "ftp://collector"),
+            ("--otlp-endpoint", "http://"),
+            ("--otlp-endpoint", "http://user:secret@collector"),
+            ("--trace-share", "2"),
             ("--log-level", "loud"),
         ] {
             assert!(parsed(&[&format!("{flag}={value}")]).is_err(), "{flag} {value}");

@@ -32,20 +32,10 @@ pub fn score(tokens: i32, wait_tokens: f32) -> f32 {
 
 /// All members of the domain, the shortest wait first; of equal waits the one that holds more, then by replica id.
 pub(super) fn rank_waits(run: &Run<'_>) -> Vec<Candidate> {
-    let Run {
-        evidence,
-        settings,
-        arrival,
-        ..
-    } = run;
+    let Run { evidence, settings, arrival, .. } = run;
     let now = arrival.now;
     let holders = by_member(evidence);
-    let most_held = evidence
-        .holders
-        .iter()
-        .map(|holder| holder.matched_tokens)
-        .max()
-        .unwrap_or(0);
+    let most_held = evidence.holders.iter().map(|holder| holder.matched_tokens).max().unwrap_or(0);
     let tokens = run.prefix_tokens.max(most_held);
     let members = 0..u32::try_from(evidence.roster.len()).unwrap_or(u32::MAX);
     let absent = &run.balance.absent;
@@ -69,13 +59,7 @@ pub(super) fn rank_waits(run: &Run<'_>) -> Vec<Candidate> {
     let ranked = order.iter().map(|key| {
         let member = *key as u32;
         let wait = waits[member as usize];
-        candidate(
-            member,
-            held(member),
-            score(tokens, wait.wait_tokens),
-            wait,
-            (settings, now),
-        )
+        candidate(member, held(member), score(tokens, wait.wait_tokens), wait, (settings, now))
     });
     ranked.collect()
 }
@@ -109,16 +93,12 @@ fn wait(
     let pending_tokens = load.map_or(0.0, |load| load.pending_tokens);
     let rate = load.map_or(usual_rate, |load| load.rate);
     let provisional_tokens = load.map_or(0, |load| load.provisional_tokens.clamp(0, tokens));
-    let held = holder
-        .map_or(0, |holder| holder.matched_tokens)
-        .max(provisional_tokens);
+    let held = holder.map_or(0, |holder| holder.matched_tokens).max(provisional_tokens);
     let uncached_tokens = tokens.saturating_sub(held).max(0);
     let reported = balance.pressure.get(member as usize).copied().flatten();
     let pressure = reported.filter(|(_, at)| at.age_ns(now) <= settings.policy.ttl_ns.value);
-    let pressure_scale = pressure_scale(
-        knobs.pressure_weight.value,
-        pressure.map_or(0.0, |(value, _)| value),
-    );
+    let pressure_scale =
+        pressure_scale(knobs.pressure_weight.value, pressure.map_or(0.0, |(value, _)| value));
     let recent_tokens = load.map_or(0.0, |load| load.recent_tokens);
     let cost = pending_tokens + UNCACHED_WEIGHT * uncached_tokens as f32 + RECENT_WEIGHT * recent_tokens;
     let wait_tokens = cost * (usual_rate / rate) * pressure_scale;
@@ -140,9 +120,8 @@ fn candidate(
     wait: Wait,
     (settings, now): (&Settings, Timestamp),
 ) -> Candidate {
-    let decay = holder.map_or(0.0, |holder| {
-        freshness(holder.last_seen.age_ns(now), settings.policy.ttl_ns.value)
-    });
+    let decay =
+        holder.map_or(0.0, |holder| freshness(holder.last_seen.age_ns(now), settings.policy.ttl_ns.value));
     Candidate {
         member,
         blocks: holder.map_or(0, |holder| holder.blocks),

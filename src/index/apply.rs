@@ -91,12 +91,13 @@ impl Index {
         let member = section.ensure_member(scope, update.replica, now)?;
         if let Some(stats) = &update.stats {
             let stats = clean(stats, at, &self.limits);
-            let held = &mut section.members[member].stats;
+            let held = &section.members[member].stats;
             if held.as_ref().is_none_or(|held| held.seen.reported_at <= at) {
-                *held = Some(stats);
+                section.set_stats(member, Some(stats));
                 section.scopes[scope].has_stats = true;
             }
         }
+        section.forget_idle(member);
         Some((scope, member))
     }
 }
@@ -187,7 +188,7 @@ impl<'a> Writer<'a> {
         // One key over at most, unless the quota was lowered just now: then others are at it, and this does its share.
         let until = section.work + BLOCKS_PER_SECTION;
         applied.evicted.quota_keys += section.enforce_quota(path.tenant, until);
-        section.enforce_caps(now, &mut applied.evicted);
+        section.enforce_caps(member, now, &mut applied.evicted);
         if section.is_full() {
             // What was looked up may be gone when the next section begins.
             (self.owner, self.target) = (None, None);

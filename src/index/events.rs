@@ -28,6 +28,9 @@ impl Index {
                 let mut section = self.section();
                 let scope = section.ensure_scope(event.tenant, event.model);
                 let member = section.ensure_member(scope, event.replica, now);
+                if let Some(member) = member {
+                    section.forget_idle(member);
+                }
                 section.end();
                 let dropped = member.is_none().then_some(DropCause::TooManyReplicas);
                 EventApplied { removed: 0, dropped }
@@ -83,7 +86,7 @@ impl Index {
     fn clear(&self, event: &CacheEvent<'_>) -> u64 {
         let mut section = self.section();
         let Some(member) = find_member(&section, event) else { return 0 };
-        section.members[member].stats = None;
+        section.set_stats(member, None);
         let held = section.members[member].entries;
         if held > 0 {
             section.supersede(member);

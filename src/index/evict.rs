@@ -9,12 +9,16 @@ use super::{EvictionCounts, LFU_GRACE_NS};
 use crate::model::{Eviction, Timestamp};
 
 impl State {
-    /// Removes entries until the index is within its caps.
-    pub(super) fn enforce_caps(&mut self, now: Timestamp, evicted: &mut EvictionCounts) {
-        while self.entries > self.config.max_entries
-            || self.memory_bytes() > self.config.max_memory_bytes
-            || self.segments.len() >= MAX_SEGMENTS
-        {
+    /// Removes entries until the index is within its caps; the member `writing` stays.
+    pub(super) fn enforce_caps(&mut self, writing: u32, now: Timestamp, evicted: &mut EvictionCounts) {
+        loop {
+            self.forget_idle(writing);
+            let is_within = self.entries <= self.config.max_entries
+                && self.memory_bytes() <= self.config.max_memory_bytes
+                && self.segments.len() < MAX_SEGMENTS;
+            if is_within {
+                return;
+            }
             let Some((victim, eviction)) = self.victim(now) else { return };
             let slot = self.victim_of(victim);
             self.remove_entries(victim, 1 << slot);
@@ -22,6 +26,16 @@ impl State {
                 Eviction::Lru => evicted.cap_lru += 1,
                 Eviction::Lfu => evicted.cap_lfu += 1,
             }
+        }
+    }
+
+    /// Where the index is over its bytes, replicas without entries go before entries do: those that have not been heard of
+    /// for longest first, and never `writing`, whose report this is.
+    pub(super) fn forget_idle(&mut self, writing: u32) {
+        while self.memory_bytes() > self.config.max_memory_bytes {
+            let Some((_, idle)) = self.idle.iter().find(|(_, at)| *at != writing).copied() else { return };
+            self.forget_member(idle);
+            self.drop_emptied_scopes();
         }
     }
 

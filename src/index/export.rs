@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use super::Index;
 use super::arena::NONE;
+use super::group::Hold;
 use super::ingest::check_entry;
 use super::regroup::Kind;
 use super::segment::{SLOTS, place_of, slots_of};
@@ -19,6 +20,9 @@ use crate::model::{
 
 /// Items that one read looks at before others may write.
 const ITEMS_PER_READ: usize = 1_024;
+
+/// Items of one piece at most.
+const ITEMS_PER_PIECE: usize = 2_048;
 
 /// Everything that moves answers and evictions.
 #[derive(Debug, Default)]
@@ -31,6 +35,19 @@ pub struct Export {
     pub entries: Vec<ExportedEntry>,
     /// Keys: of equal time in the order in which they came.
     pub keys: Vec<ExportedKey>,
+}
+
+/// A part of an export. Parts come in this order, and those of one kind make up the list of that name.
+#[derive(Clone, Copy, Debug)]
+pub enum Piece<'a> {
+    /// Of [`Export::replicas`].
+    Replicas(&'a [ExportedReplica]),
+    /// Of [`Export::partitions`].
+    Partitions(&'a [ExportedPartition]),
+    /// Of [`Export::entries`].
+    Entries(&'a [ExportedEntry]),
+    /// Of [`Export::keys`].
+    Keys(&'a [ExportedKey]),
 }
 
 /// A replica of one (tenant, model).
@@ -131,51 +148,101 @@ impl Index {
     /// All that is held. It is read in many short sections, so the caller sees to it that nothing changes meanwhile.
     pub fn export(&self) -> Export {
         let mut export = Export::default();
-        let (mut replicas, mut partitions) = (Places::default(), Places::default());
-        self.each_position(
-            |state| state.members.slots(),
-            |state, at| {
-                if let Some(replica) = exported_replica(state, at) {
-                    replicas.set(at, export.replicas.len());
-                    export.replicas.push(replica);
-                }
-            },
-        );
-        self.each_position(
-            |state| state.partitions.slots(),
-            |state, at| {
-                if let Some(partition) = exported_partition(state, at) {
-                    partitions.set(at, export.partitions.len());
-                    export.partitions.push(partition);
-                }
-            },
-        );
-        let (mut entries, mut keys) = (Vec::new(), Vec::new());
-        self.each_position(
-            |state| state.groups.slots(),
-            |state, at| {
-                export_group(state, at, &replicas, &partitions, &mut entries, &mut keys);
-            },
-        );
-        entries.sort_unstable_by_key(|(place, _)| *place);
-        keys.sort_unstable_by_key(|(place, _)| *place);
-        export.entries = entries.into_iter().map(|(_, entry)| entry).collect();
-        export.keys = keys.into_iter().map(|(_, key)| key).collect();
+        self.export_in_pieces(|piece| match piece {
+            Piece::Replicas(replicas) => export.replicas.extend_from_slice(replicas),
+            Piece::Partitions(partitions) => export.partitions.extend_from_slice(partitions),
+            Piece::Entries(entries) => export.entries.extend_from_slice(entries),
+            Piece::Keys(keys) => export.keys.extend_from_slice(keys),
+        });
         export
     }
 
-    fn each_position(&self, slots: impl Fn(&State) -> u32, mut each: impl FnMut(&State, u32)) {
+    /// The same, a piece at a time. What is kept meanwhile is the order: 24 bytes for each group, or for each entry of a
+    /// group whose entries came at different times.
+    pub fn export_in_pieces(&self, mut take: impl FnMut(Piece<'_>)) {
+        let (mut replicas, mut partitions) = (Places::default(), Places::default());
+        let members = |state: &State| state.members.slots();
+        self.each_in_pieces(members, exported_replica, &mut replicas, |found| take(Piece::Replicas(found)));
+        let slots = |state: &State| state.partitions.slots();
+        self.each_in_pieces(slots, exported_partition, &mut partitions, |found| {
+            take(Piece::Partitions(found))
+        });
+        let (mut entries, mut keys) = (Vec::new(), Vec::new());
         let mut at = 0;
         loop {
             let state = self.read_state();
-            let end = slots(&state);
-            for _ in 0..ITEMS_PER_READ {
-                if at >= end {
-                    return;
-                }
-                each(&state, at);
-                at += 1;
+            let end = state.groups.slots();
+            let until = end.min(at + ITEMS_PER_READ as u32);
+            (at..until).for_each(|at| place_group(&state, at, &mut entries, &mut keys));
+            if until == end {
+                break;
             }
+            at = until;
+        }
+        entries.sort_unstable();
+        let entry = |state: &State, placed: &Placed, found: &mut Vec<ExportedEntry>| {
+            export_entries(state, placed, &replicas, &partitions, found);
+        };
+        self.each_placed(entries, entry, |found| take(Piece::Entries(found)));
+        keys.sort_unstable();
+        let key = |state: &State, placed: &Placed, found: &mut Vec<ExportedKey>| {
+            export_keys(state, placed, &partitions, found);
+        };
+        self.each_placed(keys, key, |found| take(Piece::Keys(found)));
+    }
+
+    /// What `read` makes of the positions of an arena, in pieces; each one's place among all is noted.
+    fn each_in_pieces<T>(
+        &self,
+        slots: impl Fn(&State) -> u32,
+        read: impl Fn(&State, u32) -> Option<T>,
+        places: &mut Places,
+        mut take: impl FnMut(&[T]),
+    ) {
+        let (mut at, mut taken, mut found) = (0, 0, Vec::new());
+        loop {
+            let state = self.read_state();
+            let end = slots(&state);
+            let until = end.min(at + ITEMS_PER_READ as u32);
+            for at in at..until {
+                if let Some(item) = read(&state, at) {
+                    places.set(at, taken + found.len());
+                    found.push(item);
+                }
+            }
+            drop(state);
+            at = until;
+            if found.len() + ITEMS_PER_READ > ITEMS_PER_PIECE || at >= end && !found.is_empty() {
+                take(&found);
+                taken += found.len();
+                found.clear();
+            }
+            if at >= end {
+                return;
+            }
+        }
+    }
+
+    /// What `read` makes of what stands at these places, in their order and in pieces.
+    fn each_placed<T>(
+        &self,
+        placed: Vec<Placed>,
+        read: impl Fn(&State, &Placed, &mut Vec<T>),
+        mut take: impl FnMut(&[T]),
+    ) {
+        let mut found = Vec::with_capacity(ITEMS_PER_PIECE);
+        let mut rest = &placed[..];
+        while !rest.is_empty() {
+            let state = self.read_state();
+            while let Some((first, others)) = rest.split_first()
+                && found.len() + SLOTS <= ITEMS_PER_PIECE
+            {
+                read(&state, first, &mut found);
+                rest = others;
+            }
+            drop(state);
+            take(&found);
+            found.clear();
         }
     }
 
@@ -277,37 +344,77 @@ fn exported_partition(state: &State, at: u32) -> Option<ExportedPartition> {
     })
 }
 
-/// Where an item stands among those of its tenant: hits, time, and arrival.
-type Place = (u8, i64, u64);
+/// Where a group, or one slot of it, stands among those of its tenant: hits, time, arrival; then which group, and which
+/// slot where it is one.
+type Placed = (u8, i64, u64, u32, u8);
 
-/// The entries, or the times of keys, of the group at `at`; nothing where a cleared replica has left it, which no lookup
+/// Stands for all slots of a group: no arrivals of others lie between those of one group and one time.
+const WHOLE: u8 = u8::MAX;
+
+/// Lists the group at `at` among the entries or the keys; nothing where a cleared replica has left it, which no lookup
 /// sees.
-fn export_group(
-    state: &State,
-    at: u32,
-    replicas: &Places,
-    partitions: &Places,
-    entries: &mut Vec<(Place, ExportedEntry)>,
-    keys: &mut Vec<(Place, ExportedKey)>,
-) {
+fn place_group(state: &State, at: u32, entries: &mut Vec<Placed>, keys: &mut Vec<Placed>) {
     let Some(group) = state.groups.get(at).filter(|group| group.segment != NONE) else { return };
     let (segment, place) = state.locate(at);
-    let held = &state.segments[segment];
-    let hold = held.hold(place);
-    let Some(partition) = partitions.get(held.partition) else { return };
-    let replica = replicas.get(group.owner);
-    for slot in slots_of(hold.mask()) {
-        let hash = ExportedHash(SmallVec::from_slice(held.hash(slot)));
-        let at_ns = group.at_ns(hold, slot);
-        let place = (group.hits, at_ns, group.arrival_of(slot));
-        let time = Timestamp::from_ns(at_ns);
-        if group.owner == NONE {
-            keys.push((place, ExportedKey { hash, partition, reported_at: time }));
-        } else if let Some(replica) = replica {
-            let (tokens, tier) = (group.tokens_of(slot), hold.tier());
-            let hits = u32::from(group.hits);
-            let entry = ExportedEntry { hash, replica, partition, tokens, tier, last_seen: time, hits };
-            entries.push((place, entry));
-        }
+    let hold = state.segments[segment].hold(place);
+    let list = match group.owner {
+        NONE => keys,
+        owner if state.members[owner].replica.is_some() => entries,
+        _ => return,
+    };
+    if hold.is_varied() {
+        let place = |slot| (group.hits, group.at_ns(hold, slot), group.arrival_of(slot), at, slot as u8);
+        list.extend(slots_of(hold.mask()).map(place));
+    } else {
+        let (at_ns, arrival) = group.place(hold);
+        list.push((group.hits, at_ns, arrival, at, WHOLE));
     }
+}
+
+/// Segment, hold and slots of what stands at a place, in the order of arrival; none where it is there no longer.
+fn placed_slots(state: &State, placed: &Placed) -> Option<(u32, Hold, SmallVec<[u32; SLOTS]>)> {
+    let (.., at, slot) = *placed;
+    let group = state.groups.get(at).filter(|group| group.segment != NONE)?;
+    let (segment, place) = state.locate(at);
+    let hold = state.segments[segment].hold(place);
+    let part = if slot == WHOLE { hold.mask() } else { hold.mask() & 1 << slot };
+    let slots = slots_of(part);
+    Some((segment, hold, if group.is_backward { slots.rev().collect() } else { slots.collect() }))
+}
+
+fn hash_in(state: &State, segment: u32, slot: u32) -> ExportedHash {
+    ExportedHash(SmallVec::from_slice(state.segments[segment].hash(slot)))
+}
+
+fn export_entries(
+    state: &State,
+    placed: &Placed,
+    replicas: &Places,
+    partitions: &Places,
+    entries: &mut Vec<ExportedEntry>,
+) {
+    let Some((segment, hold, slots)) = placed_slots(state, placed) else { return };
+    let group = &state.groups[placed.3];
+    let partition = partitions.get(state.segments[segment].partition);
+    let Some((replica, partition)) = replicas.get(group.owner).zip(partition) else { return };
+    entries.extend(slots.into_iter().map(|slot| ExportedEntry {
+        hash: hash_in(state, segment, slot),
+        replica,
+        partition,
+        tokens: group.tokens_of(slot),
+        tier: hold.tier(),
+        last_seen: Timestamp::from_ns(group.at_ns(hold, slot)),
+        hits: u32::from(group.hits),
+    }));
+}
+
+fn export_keys(state: &State, placed: &Placed, partitions: &Places, keys: &mut Vec<ExportedKey>) {
+    let Some((segment, hold, slots)) = placed_slots(state, placed) else { return };
+    let group = &state.groups[placed.3];
+    let Some(partition) = partitions.get(state.segments[segment].partition) else { return };
+    keys.extend(slots.into_iter().map(|slot| ExportedKey {
+        hash: hash_in(state, segment, slot),
+        partition,
+        reported_at: Timestamp::from_ns(group.at_ns(hold, slot)),
+    }));
 }

@@ -34,7 +34,9 @@ use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
 
 pub use apply::Applied;
 pub use events::EventApplied;
-pub use export::{Export, ExportedEntry, ExportedHash, ExportedKey, ExportedPartition, ExportedReplica};
+pub use export::{
+    Export, ExportedEntry, ExportedHash, ExportedKey, ExportedPartition, ExportedReplica, Piece,
+};
 pub use ingest::DropCause;
 pub use report::{CacheState, DomainFacts, IndexGauges, ReplicaState};
 pub use snapshot::{ReplicaRow, RowStats, Snapshot, TenantRow};

@@ -102,8 +102,6 @@ pub(super) struct Member {
     pub(super) last_event: Option<Timestamp>,
     /// Whether it dropped everything and was not heard of since.
     pub(super) is_gone: bool,
-    /// Time under which it is listed among the members without entries.
-    pub(super) idle_since: Option<i64>,
 }
 
 impl Default for Member {
@@ -119,15 +117,54 @@ impl Default for Member {
             heard: Timestamp::MIN,
             last_event: None,
             is_gone: false,
-            idle_since: None,
         }
     }
 }
 
-/// Bytes that a name takes beside its level's slot: its text, and a place in the map of the level above.
-pub(super) fn name_bytes<T>(name: &str) -> u64 {
+/// A level of names, and what one of it takes of the heap beside its slot and its text: maps, orders and lists take
+/// hundreds of bytes with one item in them, and callers may bring ever new names with one key each.
+pub(super) trait Level {
+    /// Bytes with one thing below it.
+    const BESIDE: usize;
+}
+
+/// The smallest map of names or members.
+const MAP: usize = 128;
+/// The smallest node of a tree.
+const NODE: usize = 320;
+/// A place in a map or a tree that many share.
+const SHARED_PLACE: usize = 48;
+
+impl Level for Tenant {
+    // Scopes; lanes, an order in them, and that of the keys; among all tenants by id, by size and by time.
+    const BESIDE: usize = MAP + 3 * NODE + 3 * SHARED_PLACE;
+}
+
+impl Level for Scope {
+    // Domains and members.
+    const BESIDE: usize = 2 * MAP;
+}
+
+impl Level for Domain {
+    // Partitions, members that serve it, and the roster.
+    const BESIDE: usize = 3 * MAP;
+}
+
+impl Level for Partition {
+    // The lists of a segment that it shares with no other.
+    const BESIDE: usize = 160;
+}
+
+impl Level for Member {
+    // Among those without entries, or among those that serve, three times over; the lists of a segment of its own.
+    const BESIDE: usize = 3 * SHARED_PLACE + 160;
+}
+
+/// Bytes that a name takes beside its level's slot: its text, a place in the map of the level above, and what it needs
+/// for what is below it.
+pub(super) fn name_bytes<T: Level>(name: &str) -> u64 {
     const MAP_PLACE: usize = 2 * size_of::<usize>() + size_of::<u64>();
-    (size_of::<T>() + 2 * size_of::<usize>() + name.len() + MAP_PLACE) as u64
+    (size_of::<T>() + 2 * size_of::<usize>() + name.len() + MAP_PLACE + T::BESIDE) as u64
 }
 
 /// Statistics of a member, cleaned.

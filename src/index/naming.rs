@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::names::{Domain, Member, Partition, Scope, Tenant, name_bytes};
+use super::names::{Domain, Member, Partition, Scope, Stats, Tenant, name_bytes};
 use super::state::State;
 use super::twins::ASKED_PARTITIONS;
 use crate::decision::Roster;
@@ -92,7 +92,6 @@ impl State {
     /// Puts a fresh member without entries and statistics in the place of one that dropped everything. The old one keeps
     /// its entries until they are removed, and no lookup sees them any more.
     pub(super) fn supersede(&mut self, at: u32) {
-        self.unlist_idle(at);
         let old = &mut self.members[at];
         let (scope, heard) = (old.scope, old.heard);
         let Some(id) = old.replica.take() else { return };
@@ -104,44 +103,48 @@ impl State {
     }
 
     /// A replica was heard of.
-    pub(super) fn hear(&mut self, member: u32, now: Timestamp) {
-        let member = &mut self.members[member];
-        member.heard = member.heard.max(now);
-        member.is_gone = false;
-    }
-
-    /// Lists a member without entries, so that a sweep finds it when it has gone silent.
-    pub(super) fn list_idle(&mut self, at: u32) {
-        let member = &mut self.members[at];
-        if member.entries == 0 && member.idle_since.is_none() {
-            let since = member.heard.as_ns();
-            member.idle_since = Some(since);
-            self.idle.insert((since, at));
-        }
-    }
-
-    pub(super) fn unlist_idle(&mut self, at: u32) {
-        if let Some(since) = self.members[at].idle_since.take() {
-            self.idle.remove(&(since, at));
-        }
-    }
-
-    /// Takes a silent member off the list, or lists it again under its newer time.
-    pub(super) fn retire_idle(&mut self, at: u32, cutoff_ns: i64) {
-        self.unlist_idle(at);
-        if self.members[at].entries > 0 {
+    pub(super) fn hear(&mut self, at: u32, now: Timestamp) {
+        self.members[at].is_gone = false;
+        let heard = self.members[at].heard;
+        if now <= heard {
             return;
         }
-        if self.members[at].heard.as_ns() > cutoff_ns {
-            return self.list_idle(at);
+        self.members[at].heard = now;
+        if self.idle.remove(&(heard.as_ns(), at)) {
+            self.list_idle(at);
         }
-        let member = self.members.remove(at);
-        self.scopes[member.scope].idle.go(at);
-        if let Some(replica) = member.replica {
+    }
+
+    /// Lists a member without entries, so that it is found when it has gone silent or its bytes are needed.
+    pub(super) fn list_idle(&mut self, at: u32) {
+        self.idle.insert((self.members[at].heard.as_ns(), at));
+    }
+
+    /// The member has entries from here on, or goes.
+    pub(super) fn unlist_idle(&mut self, at: u32) {
+        self.idle.remove(&(self.members[at].heard.as_ns(), at));
+    }
+
+    /// Gives a member other statistics, or none.
+    pub(super) fn set_stats(&mut self, at: u32, stats: Option<Stats>) {
+        let bytes =
+            |stats: &Option<Stats>| stats.as_ref().map_or(0, |stats| stats.client_version.len() as u64);
+        self.heap_bytes += bytes(&stats);
+        self.heap_bytes -= bytes(&std::mem::replace(&mut self.members[at].stats, stats));
+    }
+
+    /// Forgets a member without entries.
+    pub(super) fn forget_member(&mut self, at: u32) {
+        self.work += 1;
+        self.unlist_idle(at);
+        self.set_stats(at, None);
+        let Member { scope, replica, .. } = self.members.remove(at);
+        self.scopes[scope].idle.go(at);
+        if let Some(replica) = replica {
             self.heap_bytes -= name_bytes::<Member>(replica.as_str());
-            self.scopes[member.scope].members.remove(&replica);
+            self.scopes[scope].members.remove(&replica);
         }
-        self.emptied_scopes.push(member.scope);
+        self.emptied_scopes.push(scope);
     }
 
     /// The domain's replicas changed.
@@ -158,9 +161,7 @@ impl State {
         while let Some(at) = self.emptied_partitions.pop() {
             self.drop_partition(at);
         }
-        while let Some(at) = self.emptied_scopes.pop() {
-            self.drop_scope(at);
-        }
+        self.drop_emptied_scopes();
         while let Some(at) = self.stale_rosters.pop() {
             self.rebuild_roster(at);
         }
@@ -190,6 +191,12 @@ impl State {
                 self.scopes[scope].domains.remove(&scheme);
             }
             self.emptied_scopes.push(scope);
+        }
+    }
+
+    pub(super) fn drop_emptied_scopes(&mut self) {
+        while let Some(at) = self.emptied_scopes.pop() {
+            self.drop_scope(at);
         }
     }
 

@@ -35,7 +35,7 @@ pub(super) struct State {
     pub(super) entry_arrivals: u64,
     pub(super) tenant_by_id: HashMap<TenantId, u32>,
     pub(super) settings: HashMap<TenantId, TenantSettings>,
-    /// Members without entries, by when they were last heard of as listed.
+    /// Members without entries, by when they were last heard of.
     pub(super) idle: BTreeSet<(i64, u32)>,
     /// Number of finished sweeps, from 1.
     pub(super) epoch: u32,

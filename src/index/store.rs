@@ -235,9 +235,11 @@ impl State {
 
     fn count_entries(&mut self, path: Path, member: u32, count: u64, at_ns: i64) {
         self.entries += count;
-        let owner = &mut self.members[member];
-        owner.entries += count;
-        let is_first = owner.entries == count;
+        let is_first = self.members[member].entries == 0;
+        if is_first {
+            self.unlist_idle(member);
+        }
+        self.members[member].entries += count;
         let serving = self.domains[path.domain].serving.entry(member).or_insert(0);
         *serving += count;
         if *serving == count {

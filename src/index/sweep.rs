@@ -62,8 +62,7 @@ impl Index {
                 if since > cutoff_ns || section.is_full() {
                     break;
                 }
-                section.work += 1;
-                section.retire_idle(member, cutoff_ns);
+                section.forget_member(member);
             }
             forgotten += (before - section.members.len()) as u64;
             let is_done = !section.is_full();

@@ -26,6 +26,7 @@ use tokio::time::Sleep;
 use tonic::transport::server::Connected;
 
 use super::metrics::Metrics;
+use super::tls::Peer;
 
 /// Pause after the system refused a connection, which mostly means that no more files can be opened.
 const BREATHER: Duration = Duration::from_millis(100);
@@ -118,17 +119,17 @@ impl Doorman {
                     () = sender.closed() => return,
                 };
                 // An error means that the port has closed meanwhile.
-                let _ = sender.send(Ok(self.hold(stream, place))).await;
+                let _ = sender.send(Ok(self.hold(stream, Peer::default(), place))).await;
             }
         });
         receiver
     }
 
-    /// A connection with its place.
-    pub(super) fn hold<S>(&self, stream: S, place: Place) -> Held<S> {
+    /// A connection with whom it is to and its place.
+    pub(super) fn hold<S>(&self, stream: S, peer: Peer, place: Place) -> Held<S> {
         let preface = (self.port == Port::Grpc)
             .then(|| Preface { missing: PREFACE_BYTES, until: Box::pin(tokio::time::sleep(self.head_wait)) });
-        Held { stream, preface, _place: place }
+        Held { stream, peer, preface, _place: place }
     }
 
     /// Serves HTTP over the connections until `stopped`, and lets requests in flight finish.
@@ -171,15 +172,16 @@ struct Preface {
 /// A connection that holds its place.
 pub(super) struct Held<S> {
     stream: S,
+    peer: Peer,
     preface: Option<Preface>,
     _place: Place,
 }
 
-impl<S: Connected> Connected for Held<S> {
-    type ConnectInfo = S::ConnectInfo;
+impl<S> Connected for Held<S> {
+    type ConnectInfo = Peer;
 
-    fn connect_info(&self) -> S::ConnectInfo {
-        self.stream.connect_info()
+    fn connect_info(&self) -> Peer {
+        self.peer.clone()
     }
 }
 

@@ -23,6 +23,7 @@ use tonic::{Code, Status};
 use super::Core;
 use super::access::{Access, Caller};
 use super::metrics::Metrics;
+use super::traces::{Traced, Traces};
 use crate::lookup::{Call, Stopwatch};
 use crate::model::{Timestamp, duration_ns};
 
@@ -38,6 +39,7 @@ pub(super) struct Arrival {
     in_flight: u64,
     ticket: Option<Arc<Ticket>>,
     sees_all: bool,
+    traced: Option<Traced>,
 }
 
 impl Arrival {
@@ -46,7 +48,14 @@ impl Arrival {
     /// The call is in flight as long as this is kept.
     pub(super) fn of<T>(request: &tonic::Request<T>) -> Self {
         let Some(arrival) = request.extensions().get::<Self>() else {
-            return Self { at: Instant::now(), deadline: None, in_flight: 1, ticket: None, sees_all: false };
+            return Self {
+                at: Instant::now(),
+                deadline: None,
+                in_flight: 1,
+                ticket: None,
+                sees_all: false,
+                traced: None,
+            };
         };
         let mut arrival = arrival.clone();
         if let Some(count) = arrival.ticket.as_ref().and_then(|ticket| ticket.take_message()) {
@@ -66,7 +75,13 @@ impl Arrival {
             in_flight: count,
             ticket: Some(Arc::new(ticket)),
             sees_all: self.sees_all,
+            traced: self.traced.as_ref().map(Traced::of_message),
         }
+    }
+
+    /// The call's trace, where calls are traced.
+    pub(super) fn traced(&self) -> Option<&Traced> {
+        self.traced.as_ref()
     }
 
     /// Time until the caller's deadline, where there is one.
@@ -104,6 +119,7 @@ pub(super) struct Door<S> {
     message_wait: Duration,
     access: Access,
     metrics: Arc<Metrics>,
+    traces: Option<Arc<Traces>>,
 }
 
 impl<S> Door<S> {
@@ -111,7 +127,8 @@ impl<S> Door<S> {
     /// `message_wait` is not counted until it comes.
     pub(super) fn new(inner: S, core: &Core, message_wait: Duration) -> Self {
         let (in_flight, access) = (Arc::clone(&core.in_flight), core.access.clone());
-        Self { inner, in_flight, message_wait, access, metrics: Arc::clone(&core.metrics) }
+        let (metrics, traces) = (Arc::clone(&core.metrics), core.traces.clone());
+        Self { inner, in_flight, message_wait, access, metrics, traces }
     }
 }
 
@@ -141,11 +158,12 @@ where
         let at = Instant::now();
         let path = request.uri().path();
         let metrics = Arc::clone(&self.metrics);
+        let traced = self.traces.as_ref().map(|traces| traces.of_call(path, request.headers()));
         let caller = match self.access.admit(path, request.headers(), request.extensions()) {
             Ok(caller) => caller,
             Err(refused) => {
                 let inner: BoxFuture<_, _> = Box::pin(std::future::ready(Ok(refused.into_http())));
-                return Answering { inner, late: None, waiting: None, metrics };
+                return Answering { inner, late: None, waiting: None, metrics, traced };
             }
         };
         // An explanation costs what a lookup costs and more, so it counts as one.
@@ -158,6 +176,7 @@ where
             in_flight,
             ticket: ticket.clone(),
             sees_all: caller.sees_all(),
+            traced: traced.clone(),
         };
         let until = arrival.deadline.filter(|_| ticket.is_some()).and_then(|span| at.checked_add(span));
         request.extensions_mut().insert(arrival);
@@ -169,7 +188,7 @@ where
             request: without_message(&request),
         });
         let waiting = ticket.map(|ticket| Waiting { ticket, span: self.message_wait, timer: None });
-        Answering { inner: self.inner.call(request), late, waiting, metrics }
+        Answering { inner: self.inner.call(request), late, waiting, metrics, traced }
     }
 }
 
@@ -259,6 +278,7 @@ pub(super) struct Answering<S> {
     late: Option<Late<S>>,
     waiting: Option<Waiting>,
     metrics: Arc<Metrics>,
+    traced: Option<Traced>,
 }
 
 impl<S> Future for Answering<S>
@@ -270,7 +290,7 @@ where
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         if let Poll::Ready(answer) = this.inner.as_mut().poll(context) {
-            return Poll::Ready(answer.map(|answer| of_contract(answer, &this.metrics)));
+            return Poll::Ready(answer.map(|answer| this.answer(answer)));
         }
         if this.waiting.as_mut().is_some_and(|waiting| waiting.poll(context).is_ready()) {
             this.waiting = None;
@@ -282,19 +302,25 @@ where
         }
         let Some(mut late) = this.late.take() else { return Poll::Pending };
         this.inner = late.service.call(late.request);
-        let metrics = &this.metrics;
-        this.inner.as_mut().poll(context).map(|answer| answer.map(|answer| of_contract(answer, metrics)))
+        this.inner.as_mut().poll(context).map(|answer| answer.map(|answer| this.answer(answer)))
     }
 }
 
-/// The contract's status for a message over the limit. No handler of ours says OUT_OF_RANGE itself.
-fn of_contract(mut response: http::Response<Body>, metrics: &Metrics) -> http::Response<Body> {
-    if Status::from_header_map(response.headers()).is_some_and(|status| status.code() == Code::OutOfRange) {
-        metrics.observe_large_message();
-        let code = http::HeaderValue::from(Code::ResourceExhausted as i32);
-        response.headers_mut().insert(Status::GRPC_STATUS, code);
+impl<S> Answering<S> {
+    /// The contract's status for a message over the limit. No handler of ours says OUT_OF_RANGE itself.
+    fn answer(&self, mut response: http::Response<Body>) -> http::Response<Body> {
+        // What succeeds says so behind its message.
+        let mut code = Status::from_header_map(response.headers()).map_or(Code::Ok, |status| status.code());
+        if code == Code::OutOfRange {
+            self.metrics.observe_large_message();
+            code = Code::ResourceExhausted;
+            response.headers_mut().insert(Status::GRPC_STATUS, http::HeaderValue::from(code as i32));
+        }
+        if let Some(traced) = &self.traced {
+            traced.answer(code);
+        }
+        response
     }
-    response
 }
 
 /// The caller's deadline: at most 8 digits and a unit, as the gRPC protocol has it. What is malformed is no deadline.

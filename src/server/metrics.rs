@@ -1,28 +1,32 @@
 //! Metrics: one table of what there is, and the observations that fill it.
 
+mod build;
 mod hints;
 mod policies;
+mod sample;
 mod security;
 mod sizes;
 mod state;
+mod traces;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use prometheus::core::Collector;
-use prometheus::proto::MetricType;
-use prometheus::{
-    HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
-};
+use prometheus::{HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Registry, TextEncoder};
 
+pub(super) use self::sample::Sample;
 pub(super) use self::security::{AuthResult, Credentials, Denial, Endpoint, TlsFailure};
+pub(super) use self::traces::SpanLoss;
 
+use self::build::{counter, gauge, histogram, register_process};
 use self::hints::HintMetrics;
 use self::policies::PolicyGauges;
+use self::sample::sample;
 use self::security::SecurityMetrics;
 pub(super) use self::sizes::Sizes;
 use self::state::StateMetrics;
+use self::traces::TraceMetrics;
 use super::connections::Port;
 use super::door::Arrival;
 use super::series::Series;
@@ -137,6 +141,10 @@ metrics! {
         "requests for /config, by how the access was judged";
     DrainAuth "drain_auth_total" Counter ["result"],
         "requests for /drain, by how the access was judged";
+    TraceSpansSent "trace_spans_sent_total" Counter [],
+        "spans of calls that the collector of --otlp-endpoint took";
+    TraceSpansDropped "trace_spans_dropped_total" Counter ["cause"],
+        "spans of calls that were dropped: the queue was full, or the collector did not take them";
     StateSaveDuration "state_save_duration_seconds" Histogram [],
         "time that saving the state took, from reading it to having it on the disk";
     StateSaveSuccess "state_save_success" Gauge [],
@@ -201,6 +209,7 @@ pub(super) struct Metrics {
     policies: PolicyGauges,
     security: SecurityMetrics,
     state: StateMetrics,
+    traces: TraceMetrics,
     connections: IntGaugeVec,
     connections_refused: IntCounterVec,
     message_too_large: IntCounterVec,
@@ -208,14 +217,6 @@ pub(super) struct Metrics {
     hints: HintMetrics,
     /// Held while the gauges are set and read, so that two readers do not mix.
     reading: Mutex<()>,
-}
-
-/// One value with its labels.
-pub(super) struct Sample {
-    pub(super) name: String,
-    pub(super) kind: &'static str,
-    pub(super) labels: Vec<(String, String)>,
-    pub(super) value: f64,
 }
 
 impl Metrics {
@@ -243,6 +244,7 @@ impl Metrics {
             policies: PolicyGauges::new(&registry),
             security: SecurityMetrics::new(&registry),
             state: StateMetrics::new(&registry),
+            traces: TraceMetrics::new(&registry),
             connections: gauge(&registry, Metric::Connections),
             connections_refused: counter(&registry, Metric::ConnectionsRefused),
             message_too_large: counter(&registry, Metric::MessageTooLarge),
@@ -413,68 +415,6 @@ fn whole(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-fn sample(
-    name: &str,
-    kind: MetricType,
-    metric: &prometheus::proto::Metric,
-    labels: &[(String, String)],
-    samples: &mut Vec<Sample>,
-) {
-    let mut push = |suffix: &str, kind, bound: Option<f64>, value| {
-        let mut labels = labels.to_vec();
-        labels.extend(bound.map(|bound| ("le".to_owned(), bound.to_string())));
-        samples.push(Sample { name: format!("{name}{suffix}"), kind, labels, value });
-    };
-    match kind {
-        MetricType::COUNTER => push("", "counter", None, metric.get_counter().get_value()),
-        MetricType::GAUGE => push("", "gauge", None, metric.get_gauge().get_value()),
-        MetricType::HISTOGRAM => {
-            let histogram = metric.get_histogram();
-            for bucket in histogram.get_bucket() {
-                push("_bucket", "histogram", Some(bucket.upper_bound()), bucket.cumulative_count() as f64);
-            }
-            push("_sum", "histogram", None, histogram.get_sample_sum());
-            push("_count", "histogram", None, histogram.get_sample_count() as f64);
-        }
-        _ => {}
-    }
-}
-
-fn gauge(registry: &Registry, metric: Metric) -> IntGaugeVec {
-    let info = metric.info();
-    built(registry, IntGaugeVec::new(Opts::new(info.name, info.help), info.labels))
-}
-
-fn counter(registry: &Registry, metric: Metric) -> IntCounterVec {
-    let info = metric.info();
-    built(registry, IntCounterVec::new(Opts::new(info.name, info.help), info.labels))
-}
-
-fn histogram(registry: &Registry, metric: Metric) -> HistogramVec {
-    let info = metric.info();
-    let options = HistogramOpts::new(info.name, info.help).buckets(LATENCY_BUCKETS.to_vec());
-    built(registry, HistogramVec::new(options, info.labels))
-}
-
-/// Processor time, memory, files and threads of the process, where the system tells.
-fn register_process(registry: &Registry) {
-    #[cfg(target_os = "linux")]
-    if let Err(error) =
-        registry.register(Box::new(prometheus::process_collector::ProcessCollector::for_self()))
-    {
-        tracing::warn!(%error, "metrics of the process are left out");
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = registry;
-}
-
-/// Registers what the table describes; a fault of the table shows in every test that starts a server.
-fn built<M: Collector + Clone + 'static>(registry: &Registry, metric: prometheus::Result<M>) -> M {
-    let metric = metric.expect("the table has valid names and labels");
-    registry.register(Box::new(metric.clone())).expect("the table has each name once");
-    metric
-}
-
 /// One LookupRoute call, counted once when it ends, however it ends.
 pub(super) struct LookupRecord<'a> {
     metrics: &'a Arc<Metrics>,
@@ -493,6 +433,9 @@ impl<'a> LookupRecord<'a> {
     pub(super) fn decide(&mut self, decision: &Decision) {
         self.answer = Some((decision.reason, decision.hints().next().is_some()));
         self.metrics.observe_hint(self.model, decision, Timestamp::now());
+        if let Some(traced) = self.arrival.traced() {
+            traced.decide(self.metrics.models.label(self.model), decision);
+        }
         let is_over = |cause| matches!(cause, Some(Cause::TooManyTokens | Cause::PromptTooLong));
         match decision.decided_by {
             GateId::LoadShed => self.metrics.shed.with_label_values::<&str>(&[]).inc(),

@@ -5,6 +5,7 @@
 mod access;
 mod admin;
 mod aside;
+mod config;
 mod config_view;
 mod connections;
 mod door;
@@ -22,6 +23,7 @@ mod observe;
 mod opening;
 mod order;
 mod policies;
+mod ports;
 mod probe;
 mod queue;
 mod saved;
@@ -31,142 +33,44 @@ mod strangers;
 mod sweeper;
 mod tls;
 mod tokens;
+mod traces;
 mod watched;
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use thiserror::Error;
-use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use tokio_stream::wrappers::ReceiverStream;
-use tonic::codec::CompressionEncoding;
-use tonic_health::pb::health_server::HealthServer;
 
+pub use config::{ServerConfig, StartError};
 pub use config_view::{CONFIG_VIEW_VERSION, ConfigView, SettingView};
 pub use metrics::{METRICS, Metric, MetricInfo, MetricKind};
 pub use probe::answer_probe;
-pub use saved::{Loaded, LoadedState, MAX_SET_ASIDE, StateFolder};
+pub use saved::{Loaded, LoadedState, MAX_SET_ASIDE, StateFolder, StateSink};
 pub use snapshot::{ReplicaView, SnapshotView, TenantView};
 pub use strangers::{UNKNOWN_VIEW_VERSION, UnknownKey, UnknownView};
 pub use tls::TlsFiles;
+pub use traces::TraceConfig;
 
 use self::access::Access;
 use self::admin::Admin;
-use self::connections::{Doorman, PING_EVERY, PING_WAIT, Port};
-use self::door::Door;
+use self::connections::{Doorman, Port};
 use self::feeds::Feeds;
 use self::guards::Guards;
 use self::ingest::Ingest;
 use self::metrics::Metrics;
 use self::order::Order;
 use self::policies::Policies;
+use self::ports::{bind, grpc_services, serve_admin, serve_grpc};
 use self::saved::Saver;
 use self::strangers::Strangers;
-use crate::contract::wire::DESCRIPTORS;
-use crate::contract::wire::icache::v1alpha1::explain_server::ExplainServer;
-use crate::contract::wire::icache::v1alpha1::fast_lookup_server::FastLookupServer;
-use crate::contract::wire::icache::v1alpha1::observe_server::ObserveServer;
-use crate::contract::wire::inferencecache::v1alpha1::inference_cache_server::InferenceCacheServer;
+use self::traces::{Sending, Traces};
 use crate::lookup::Router;
 use crate::model::Timestamp;
 use crate::policy::{LoadedFiles, PolicyWatch, watch_policies};
-
-/// Settings of the server itself; those of index and ranking are in the router.
-#[derive(Clone, Debug)]
-pub struct ServerConfig {
-    /// Where the gRPC services listen; port 0 takes a free one.
-    pub grpc_addr: SocketAddr,
-    /// Where health and metrics are served over HTTP; port 0 takes a free one.
-    pub http_addr: SocketAddr,
-    /// Where policies are read and pushed over HTTP; port 0 takes a free one.
-    pub admin_addr: SocketAddr,
-    /// Certificates, where gRPC and the admin port speak TLS.
-    pub tls: Option<TlsFiles>,
-    /// Tokens of the admin port; without them it asks for none.
-    pub admin_token_file: Option<PathBuf>,
-    /// Callers that gRPC admits; without it everybody.
-    pub auth_file: Option<PathBuf>,
-    /// What `GET /config` tells.
-    pub effective: ConfigView,
-    /// Bytes of one message; a larger one is answered RESOURCE_EXHAUSTED.
-    pub max_message_bytes: usize,
-    /// Concurrent streams of one connection.
-    pub max_streams: u32,
-    /// Connections of one port at a time; a further one is closed at once.
-    pub max_connections: usize,
-    /// Time that a connection has to begin, and the head of an HTTP request to come.
-    pub head_wait: Duration,
-    /// Where the state is saved, and the time between two savings; without it none is.
-    pub state: Option<(StateFolder, Duration)>,
-    /// Model and tenant names that label metrics; further ones are labelled `other`.
-    pub metrics_max_series: usize,
-    /// Time that the message of a lookup may take to come; after it the call is not in flight until it comes.
-    pub message_wait: Duration,
-    /// Time between two sweeps.
-    pub sweep_interval: Duration,
-    /// Time that calls in flight have to finish once the server stops.
-    pub drain_timeout: Duration,
-}
-
-impl Default for ServerConfig {
-    fn default() -> Self {
-        Self {
-            grpc_addr: SocketAddr::from(([127, 0, 0, 1], 9090)),
-            http_addr: SocketAddr::from(([127, 0, 0, 1], 8080)),
-            admin_addr: SocketAddr::from(([127, 0, 0, 1], 8081)),
-            tls: None,
-            admin_token_file: None,
-            auth_file: None,
-            effective: ConfigView::default(),
-            max_message_bytes: 16 << 20,
-            max_streams: 1_024,
-            max_connections: 10_240,
-            head_wait: Duration::from_secs(30),
-            state: None,
-            metrics_max_series: 1_000,
-            message_wait: Duration::from_secs(1),
-            sweep_interval: Duration::from_secs(60),
-            drain_timeout: Duration::from_secs(10),
-        }
-    }
-}
-
-/// Why a server did not start.
-#[derive(Debug, Error)]
-pub enum StartError {
-    /// An address cannot be listened on.
-    #[error("cannot listen on `{addr}`: {source}")]
-    Bind {
-        /// The flag that sets the address.
-        flag: &'static str,
-        /// The address.
-        addr: SocketAddr,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// A file of certificates, tokens or callers cannot be used.
-    #[error("`{}`: {why}", path.display())]
-    Credentials {
-        /// The flag that names the file.
-        flag: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// Policy files cannot be watched.
-    #[error("cannot watch the policy files: {0}")]
-    Watch(std::io::Error),
-    /// The descriptors that reflection serves are broken.
-    #[error("cannot serve reflection: {0}")]
-    Reflection(#[from] tonic_reflection::server::Error),
-}
 
 /// What the doors share.
 struct Core {
@@ -179,6 +83,7 @@ struct Core {
     phase: watch::Receiver<Phase>,
     access: Access,
     strangers: Strangers,
+    traces: Option<Arc<Traces>>,
 }
 
 /// Where the server is in its life.
@@ -209,6 +114,7 @@ pub struct Running {
     admin: JoinHandle<std::io::Result<()>>,
     sweeper: JoinHandle<()>,
     saver: Option<(Arc<Saver>, JoinHandle<()>)>,
+    sending: Option<Sending>,
     _policy_watch: Option<PolicyWatch>,
 }
 
@@ -236,6 +142,7 @@ pub async fn start(
     metrics.admit_models(router.index().gauges().keys_by_model.keys());
     let order = Arc::new(Order::new());
     let (policies, policy_watch) = policies(&router, &metrics, &order, files)?;
+    let (traces, sending) = traces(config.traces.as_ref(), &metrics)?.unzip();
     let feeds = Arc::new(Feeds::new(phase_seen.clone(), Arc::clone(&metrics)));
     guards.follow(&metrics, &phase_seen);
     let core = Arc::new(Core {
@@ -251,6 +158,7 @@ pub async fn start(
         phase: phase_seen.clone(),
         strangers: Strangers::default(),
         access: Access::new(guards.callers.clone(), Arc::clone(&metrics)),
+        traces,
         router,
         metrics,
     });
@@ -297,6 +205,7 @@ pub async fn start(
         admin,
         sweeper,
         saver,
+        sending,
         _policy_watch: policy_watch,
     })
 }
@@ -324,47 +233,16 @@ async fn load(folder: &StateFolder, router: &Arc<Router>, metrics: &Metrics) {
     }
 }
 
-/// Serves gRPC, over TLS where there are certificates.
-fn serve_grpc(
-    services: tonic::transport::server::Router,
-    listener: TcpListener,
-    guards: &Guards,
-    doorman: Doorman,
+/// What makes spans and what sends them, where there is a collector.
+fn traces(
+    config: Option<&TraceConfig>,
     metrics: &Arc<Metrics>,
-    stopped: impl Future<Output = ()> + Send + 'static,
-) -> JoinHandle<Result<(), tonic::transport::Error>> {
-    metrics.observe_tls(guards.tls.is_some());
-    match &guards.tls {
-        None => {
-            let incoming = ReceiverStream::new(doorman.incoming(listener));
-            tokio::spawn(services.serve_with_incoming_shutdown(incoming, stopped))
-        }
-        Some(tls) => {
-            let secured = tls::accept(listener, Arc::clone(tls), doorman, Arc::clone(metrics));
-            tokio::spawn(services.serve_with_incoming_shutdown(ReceiverStream::new(secured), stopped))
-        }
-    }
-}
-
-/// Serves the admin port, over TLS where there are certificates.
-fn serve_admin(
-    routes: axum::Router,
-    listener: TcpListener,
-    guards: &Guards,
-    doorman: Doorman,
-    metrics: &Arc<Metrics>,
-    stopped: impl Future<Output = ()> + Send + 'static,
-) -> JoinHandle<std::io::Result<()>> {
-    match &guards.tls {
-        None => {
-            let incoming = doorman.clone().incoming(listener);
-            tokio::spawn(doorman.serve(incoming, routes, stopped))
-        }
-        Some(tls) => {
-            let secured = tls::accept(listener, Arc::clone(tls), doorman.clone(), Arc::clone(metrics));
-            tokio::spawn(doorman.serve(secured, routes, stopped))
-        }
-    }
+) -> Result<Option<(Arc<Traces>, Sending)>, StartError> {
+    let started = config.map(|config| {
+        let endpoint = config.endpoint.clone();
+        Traces::start(config, metrics).map_err(|why| StartError::Traces { endpoint, why })
+    });
+    started.transpose()
 }
 
 /// The policies in force, and the watch on the files that they were read from.
@@ -385,45 +263,6 @@ fn policies(
         watch_policies(files, texts, move |reloaded| policies.reload(reloaded)).map_err(StartError::Watch)
     });
     Ok((policies, watch.transpose()?))
-}
-
-async fn bind(flag: &'static str, addr: SocketAddr) -> Result<TcpListener, StartError> {
-    TcpListener::bind(addr).await.map_err(|source| StartError::Bind { flag, addr, source })
-}
-
-/// Every gRPC service, on one port.
-fn grpc_services(
-    config: &ServerConfig,
-    core: &Arc<Core>,
-) -> Result<tonic::transport::server::Router, StartError> {
-    let cache = InferenceCacheServer::new(grpc::Cache::new(Arc::clone(core)))
-        .max_decoding_message_size(config.max_message_bytes)
-        .accept_compressed(CompressionEncoding::Gzip);
-    let explain = ExplainServer::new(explain::Explainer::new(Arc::clone(core)))
-        .max_decoding_message_size(config.max_message_bytes)
-        .accept_compressed(CompressionEncoding::Gzip);
-    let observe = ObserveServer::new(observe::ObserveService::new(Arc::clone(core)))
-        .max_decoding_message_size(config.max_message_bytes)
-        .accept_compressed(CompressionEncoding::Gzip);
-    let fast = FastLookupServer::new(fast::Fast::new(Arc::clone(core)))
-        .max_decoding_message_size(config.max_message_bytes)
-        .accept_compressed(CompressionEncoding::Gzip);
-    let reflection = || {
-        tonic_reflection::server::Builder::configure()
-            .register_encoded_file_descriptor_set(DESCRIPTORS)
-            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-    };
-    Ok(tonic::transport::Server::builder()
-        .max_concurrent_streams(config.max_streams)
-        .http2_keepalive_interval(Some(PING_EVERY))
-        .http2_keepalive_timeout(Some(PING_WAIT))
-        .add_service(Door::new(cache, core, config.message_wait))
-        .add_service(Door::new(explain, core, config.message_wait))
-        .add_service(Door::new(observe, core, config.message_wait))
-        .add_service(Door::new(fast, core, config.message_wait))
-        .add_service(HealthServer::new(health::HealthService::new(core.phase.clone())))
-        .add_service(reflection().build_v1()?)
-        .add_service(reflection().build_v1alpha()?))
 }
 
 impl Running {
@@ -468,6 +307,9 @@ impl Running {
         if let Some((saver, task)) = self.saver {
             task.abort();
             saver.save().await;
+        }
+        if let Some(sending) = self.sending {
+            sending.stop().await;
         }
         all_finished
     }

@@ -4,21 +4,18 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
-use tonic::transport::server::Connected;
 use x509_parser::extensions::GeneralName;
 use x509_parser::parse_x509_certificate;
 
@@ -120,12 +117,6 @@ fn ends(leaf: &CertificateDer<'_>, file: &FileText) -> Result<i64, FileFault> {
     Ok(leaf.validity().not_after.timestamp())
 }
 
-/// A connection with its handshake done.
-pub(super) struct Secured {
-    stream: TlsStream<TcpStream>,
-    peer: Peer,
-}
-
 /// Who the other side of a connection has proved to be.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Peer {
@@ -156,61 +147,13 @@ impl Peer {
     }
 }
 
-impl Connected for Secured {
-    type ConnectInfo = Peer;
-
-    fn connect_info(&self) -> Peer {
-        self.peer.clone()
-    }
-}
-
-impl AsyncRead for Secured {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
-    }
-}
-
-impl AsyncWrite for Secured {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        parts: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, parts)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-}
-
 /// Connections whose handshake is done, as they come; the listener is closed when this is dropped.
 pub(super) fn accept(
     listener: TcpListener,
     tls: Arc<Watched<Tls>>,
     doorman: Doorman,
     metrics: Arc<Metrics>,
-) -> mpsc::Receiver<io::Result<Held<Secured>>> {
+) -> mpsc::Receiver<io::Result<Held<TlsStream<TcpStream>>>> {
     let (done, secured) = mpsc::channel(1);
     tokio::spawn(async move {
         let handshakes = Arc::new(Semaphore::new(HANDSHAKES));
@@ -229,7 +172,7 @@ pub(super) fn accept(
                 let _permit = permit;
                 match handshake(stream, config).await {
                     // An error means that the port has closed meanwhile.
-                    Ok(secured) => drop(done.send(Ok(doorman.hold(secured, place))).await),
+                    Ok((stream, peer)) => drop(done.send(Ok(doorman.hold(stream, peer, place))).await),
                     Err((failure, why)) => {
                         metrics.observe_tls_failure(failure);
                         tracing::debug!(%from, cause = failure.label(), "a connection was refused: {why}");
@@ -241,7 +184,10 @@ pub(super) fn accept(
     secured
 }
 
-async fn handshake(stream: TcpStream, config: Arc<ServerConfig>) -> Result<Secured, (TlsFailure, String)> {
+async fn handshake(
+    stream: TcpStream,
+    config: Arc<ServerConfig>,
+) -> Result<(TlsStream<TcpStream>, Peer), (TlsFailure, String)> {
     let accepted = TlsAcceptor::from(config).accept(stream).into_fallible();
     match tokio::time::timeout(HANDSHAKE, accepted).await {
         Err(_) => Err((TlsFailure::Timeout, "the handshake took too long".to_owned())),
@@ -254,7 +200,7 @@ async fn handshake(stream: TcpStream, config: Arc<ServerConfig>) -> Result<Secur
         Ok(Ok(stream)) => {
             let certificates = stream.get_ref().1.peer_certificates();
             let peer = certificates.and_then(<[_]>::first).map(Peer::of).unwrap_or_default();
-            Ok(Secured { stream, peer })
+            Ok((stream, peer))
         }
     }
 }

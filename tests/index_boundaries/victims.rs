@@ -276,5 +276,5 @@ fn memory_is_a_cap_too() {
         roomy.event(EventKind::PrefixEvicted, HERE, hash, NOW);
     }
     let names_only = roomy.0.gauges().memory_bytes;
-    assert!(names_only < 1_000, "what is gone counts no more: {names_only} bytes");
+    assert!(names_only < 3_000, "what is gone counts no more but the names: {names_only} bytes");
 }

@@ -67,7 +67,7 @@ fn save(folder: &Path, updates: i64) -> Router {
     // A key that is reported again goes to the end of its tenant's keys.
     apply(&router, 0, 2);
     let drained = Drained { replica: ReplicaId::from("r9"), since: at(1), until: at(3_000) };
-    StateFolder::new(folder).save(&router.index().export(), &[drained], at(updates)).unwrap();
+    StateFolder::new(folder).save(&[drained], |sink| sink.read(router.index(), at(updates))).unwrap();
     router
 }
 
@@ -111,7 +111,8 @@ fn everything_comes_back_in_its_order() {
     // Once more over: nothing is lost or moved on the way.
     let again = tempfile::tempdir().unwrap();
     let drained = after.drains().all(at(41));
-    StateFolder::new(again.path()).save(&after.index().export(), &drained, at(40)).unwrap();
+    let sunk = StateFolder::new(again.path()).save(&drained, |sink| sink.read(after.index(), at(40)));
+    assert_eq!(sunk.unwrap(), 200);
     let read = |folder: &Path| fs::read(folder.join(STATE)).unwrap();
     assert_eq!(read(again.path()).len(), read(folder.path()).len());
 }
@@ -121,7 +122,8 @@ fn an_empty_state_and_a_folder_without_one() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(loaded(folder.path(), settings(), at(0)).1, Loaded::Nothing);
     assert_eq!(loaded(&folder.path().join("none"), settings(), at(0)).1, Loaded::Nothing);
-    StateFolder::new(folder.path()).save(&Export::default(), &[], at(0)).unwrap();
+    let empty = Router::new(settings());
+    StateFolder::new(folder.path()).save(&[], |sink| sink.read(empty.index(), at(0))).unwrap();
     assert_eq!(state(loaded(folder.path(), settings(), at(0)).1).entries, 0);
 }
 
@@ -298,11 +300,12 @@ fn two_servers_do_not_save_in_one_folder_at_the_same_time() {
     let folder = tempfile::tempdir().unwrap();
     let lock = fs::File::create(folder.path().join("lock")).unwrap();
     lock.lock().unwrap();
-    let saving = StateFolder::new(folder.path());
-    let refused = saving.save(&Export::default(), &[], at(0)).unwrap_err();
+    let (saving, router) = (StateFolder::new(folder.path()), Router::new(settings()));
+    let save = || saving.save(&[], |sink| sink.read(router.index(), at(0)));
+    let refused = save().unwrap_err();
     assert!(refused.to_string().starts_with("another server is saving"), "{refused}");
     drop(lock);
-    saving.save(&Export::default(), &[], at(0)).unwrap();
+    save().unwrap();
 }
 
 /// Under LFU the order of victims is that of hits first.

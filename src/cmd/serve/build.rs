@@ -55,6 +55,7 @@ pub(super) fn server_config(args: &Args) -> ServerConfig {
         max_streams: args.max_streams,
         max_connections: args.max_connections,
         state: args.state.folder(),
+        traces: args.traces.config(),
         metrics_max_series: args.metrics_max_series,
         sweep_interval: args.sweep_interval,
         drain_timeout: args.drain_timeout,
@@ -71,7 +72,9 @@ pub(super) fn start_error(args: &Args, error: StartError) -> CommandError {
     let what = match &error {
         StartError::Bind { addr, source, .. } => format!("cannot listen on `{addr}`: {}", sentence(source)),
         StartError::Watch(source) => format!("cannot watch the policies: {}", sentence(source)),
-        StartError::Credentials { .. } | StartError::Reflection(_) => error.to_string(),
+        StartError::Credentials { .. } | StartError::Traces { .. } | StartError::Reflection(_) => {
+            error.to_string()
+        }
     };
     let advice = match &error {
         StartError::Bind { flag, .. } => {
@@ -82,6 +85,13 @@ pub(super) fn start_error(args: &Args, error: StartError) -> CommandError {
         StartError::Credentials { flag, path, .. } => {
             let flag = flag_of(args, path).unwrap_or(flag);
             return UsageError::new(what, format!("correct the file, or give another with `{flag}`")).into();
+        }
+        StartError::Traces { .. } => {
+            return UsageError::new(
+                what,
+                "give the collector's address with `--otlp-endpoint http://HOST:4317`",
+            )
+            .into();
         }
         StartError::Watch(_) => "check the limits on threads".to_owned(),
         StartError::Reflection(_) => "this build is broken; build it again".to_owned(),

@@ -72,6 +72,12 @@ fn variable_of(key: &str) -> String {
     format!("ICACHE_{}", key.replace('-', "_").to_uppercase())
 }
 
+/// Variables of another standard that hold a setting where ours does not.
+const STANDARD_VARIABLES: [(&str, &str); 2] = [
+    ("otlp-endpoint", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"),
+    ("otlp-endpoint", "OTEL_EXPORTER_OTLP_ENDPOINT"),
+];
+
 /// What some layer gave, by key, and which one it was.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Origins(BTreeMap<String, (Vec<OsString>, Source)>);
@@ -155,7 +161,10 @@ impl Given {
                 Some(values) => {
                     Some((values.clone(), Source::Setting(format!("flag {}", setting.flag).into())))
                 }
-                None => setting.in_variable(variable)?.or(setting.in_file(&from_file)?),
+                None => match setting.in_variable(&setting.variable, variable)? {
+                    Some(given) => Some(given),
+                    None => setting.in_file(&from_file)?.or(setting.in_standard_variable(variable)?),
+                },
             };
             if let Some((values, source)) = layer {
                 line.extend(values.iter().map(|value| given(key, value)));
@@ -175,8 +184,11 @@ impl Given {
 
 impl Setting {
     /// A variable that is set and empty counts as not set: that is how manifests switch one off.
-    fn in_variable(&self, variable: Lookup<'_>) -> Result<Option<(Vec<OsString>, Source)>, UsageError> {
-        let name = &self.variable;
+    fn in_variable(
+        &self,
+        name: &str,
+        variable: Lookup<'_>,
+    ) -> Result<Option<(Vec<OsString>, Source)>, UsageError> {
         let Some(value) = variable(name).filter(|value| !value.is_empty()) else { return Ok(None) };
         let values = match self.is_list {
             true => std::env::split_paths(&value).map(PathBuf::into_os_string).collect(),
@@ -184,6 +196,19 @@ impl Setting {
         };
         self.judge(&values, &format!("environment variable {name}: "))?;
         Ok(Some((values, Source::Setting(format!("variable {name}").into()))))
+    }
+
+    /// A variable that other programs read, too, counts where nothing that is meant for this one says something.
+    fn in_standard_variable(
+        &self,
+        variable: Lookup<'_>,
+    ) -> Result<Option<(Vec<OsString>, Source)>, UsageError> {
+        for (_, name) in STANDARD_VARIABLES.iter().filter(|(key, _)| *key == self.key) {
+            if let Some(given) = self.in_variable(name, variable)? {
+                return Ok(Some(given));
+            }
+        }
+        Ok(None)
     }
 
     fn in_file(&self, keys: &[FileKey]) -> Result<Option<(Vec<OsString>, Source)>, UsageError> {

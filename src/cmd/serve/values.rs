@@ -102,3 +102,19 @@ pub(super) fn message_size(text: &str) -> Result<u64, String> {
         bytes => Ok(bytes),
     }
 }
+
+/// URL of a collector of traces.
+pub(super) fn collector(text: &str) -> Result<String, String> {
+    let uri = text.parse::<tonic::transport::Uri>().ok();
+    let is_meant = uri.is_some_and(|uri| {
+        let authority = uri.authority().map(tonic::codegen::http::uri::Authority::as_str);
+        matches!(uri.scheme_str(), Some("http" | "https"))
+            && authority.is_some_and(|host| !host.contains('@'))
+    });
+    match is_meant {
+        true => Ok(text.to_owned()),
+        false => Err("write an http:// or https:// URL without a user, as in `http://127.0.0.1:4317`; \
+             headers are given by OTEL_EXPORTER_OTLP_HEADERS"
+            .to_owned()),
+    }
+}

@@ -9,7 +9,8 @@ use hashbrown::HashMap;
 use parking_lot::Mutex;
 use prometheus::{Gauge, GaugeVec, IntCounterVec, Opts, Registry};
 
-use super::{Metric, Metrics, built, counter};
+use super::build::{built, counter};
+use super::{Metric, Metrics};
 use crate::decision::Decision;
 use crate::model::{ReplicaId, Timestamp};
 use crate::server::series::Series;

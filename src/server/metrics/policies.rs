@@ -2,7 +2,8 @@
 
 use prometheus::{IntGauge, Registry};
 
-use super::{Metric, Metrics, gauge, whole};
+use super::build::gauge;
+use super::{Metric, Metrics, whole};
 use crate::model::Timestamp;
 
 /// What is shown of the policies.

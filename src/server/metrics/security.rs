@@ -2,7 +2,8 @@
 
 use prometheus::{IntCounterVec, IntGauge, IntGaugeVec, Registry};
 
-use super::{Metric, Metrics, counter, gauge};
+use super::build::{counter, gauge};
+use super::{Metric, Metrics};
 
 macro_rules! labels {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident $label:literal,)* }) => {

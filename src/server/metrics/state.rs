@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use prometheus::{Histogram, HistogramOpts, HistogramVec, IntCounter, IntGauge, Registry};
 
-use super::{Metric, Metrics, built, counter, gauge, whole};
+use super::build::{built, counter, gauge};
+use super::{Metric, Metrics, whole};
 use crate::model::Timestamp;
 
 /// Seconds.

@@ -5,23 +5,24 @@
 //! wrong here ends the server or fails a call: it goes on without, and says so.
 //!
 //! The entries of a file are those of one instant. Changes wait while they are read off the index; lookups do not, nor
-//! does anybody wait while they are written. Entries are known by the hashes that producers reported, so `--block-size`
+//! does anybody wait for the disk. Entries are known by the hashes that producers reported, so `--block-size`
 //! and other settings of lookups need not be those of the server that saved; limits and times to live are those of now.
 
 mod read;
 mod sections;
+mod sink;
 mod task;
 mod write;
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, BufReader, BufWriter, Write as _};
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
+pub use self::sink::StateSink;
 pub(super) use self::task::Saver;
 
 use self::read::{Restore, walk};
 use self::sections::Fault;
-use crate::index::Export;
 use crate::lookup::{Drained, Router};
 use crate::model::Timestamp;
 
@@ -99,8 +100,9 @@ impl StateFolder {
         )
     }
 
-    /// Saves a state. After an error the file that was there before is there still.
-    pub fn save(&self, state: &Export, drained: &[Drained], saved_at: Timestamp) -> io::Result<()> {
+    /// Saves the state that `read` gives the sink; how many entries it has. After an error the file that was there before
+    /// is there still. Where nothing can be written, `read` is mostly not called.
+    pub fn save(&self, drained: &[Drained], read: impl FnOnce(&mut StateSink)) -> io::Result<u64> {
         fs::create_dir_all(&self.path)?;
         let lock = File::create(self.path.join(LOCK))?;
         // A file system without locks has one server, one hopes; the rename keeps the file whole either way.
@@ -108,9 +110,13 @@ impl StateFolder {
             return Err(io::Error::other("another server is saving its state in this folder"));
         }
         let aside = self.path.join(ASIDE);
-        let saved = write_to(&aside, state, drained, saved_at)
-            .and_then(|()| fs::rename(&aside, self.path.join(STATE)))
-            .and_then(|()| File::open(&self.path)?.sync_all());
+        let mut sink = StateSink::create(&aside)?;
+        read(&mut sink);
+        let saved = sink.end(drained).and_then(|entries| {
+            fs::rename(&aside, self.path.join(STATE))?;
+            File::open(&self.path)?.sync_all()?;
+            Ok(entries)
+        });
         if saved.is_err() {
             // The error is told either way; what was begun is of no use, and may be what fills the disk.
             let _ = fs::remove_file(&aside);
@@ -130,13 +136,6 @@ impl StateFolder {
         fs::rename(self.path.join(STATE), kept(1))?;
         Ok(kept(1))
     }
-}
-
-fn write_to(path: &Path, state: &Export, drained: &[Drained], saved_at: Timestamp) -> io::Result<()> {
-    let mut out = BufWriter::with_capacity(256 << 10, File::create(path)?);
-    out = write::write(out, state, drained, saved_at)?;
-    out.flush()?;
-    out.get_ref().sync_all()
 }
 
 /// Twice through the file: the first time checks all of it, so that none of a bad one is applied.

@@ -71,16 +71,19 @@ impl Saver {
         let credit = |request: &_, now| {
             router.route(&decode_request(request), Call::at(now));
         };
-        let read = || (router.index().work(), Timestamp::now(), router.index().export());
-        let (work, saved_at, state) = self.core.order.read_still(read, credit);
-        let written = self.folder.save(&state, &drained, saved_at);
-        let entries = state.entries.len();
-        drop(state);
-        self.core.metrics.observe_save(begun.elapsed(), written.is_ok(), saved_at);
+        let mut saved = (0, Timestamp::MIN);
+        let written = self.folder.save(&drained, |sink| {
+            let read = || {
+                saved = (router.index().work(), Timestamp::now());
+                sink.read(router.index(), saved.1);
+            };
+            self.core.order.read_still(read, credit);
+        });
+        self.core.metrics.observe_save(begun.elapsed(), written.is_ok(), saved.1);
         match written {
-            Ok(()) => {
+            Ok(entries) => {
                 let failures = std::mem::take(&mut last.failures);
-                last.saved = (work, drained);
+                last.saved = (saved.0, drained);
                 if last.reported.take().is_some() {
                     tracing::info!(failures, entries, "the state is saved again");
                 }

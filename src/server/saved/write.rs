@@ -7,74 +7,177 @@ use prost::Message as _;
 
 use super::sections::{Kind, SectionWriter};
 use crate::contract::wire::icache::v1alpha1 as wire;
-use crate::index::{Export, ExportedEntry, ExportedKey, ExportedPartition, ExportedReplica};
+use crate::index::{ExportedEntry, ExportedKey, ExportedPartition, ExportedReplica, Piece};
 use crate::lookup::Drained;
 use crate::model::{PROBE_TENANT, Tier, Timestamp};
 
-/// Items of one section, and of one run, at most.
-const ITEMS: usize = 2_048;
-
-/// A section is closed once it has as many bytes.
+/// A section is closed once it has as many bytes, and with each piece.
 const SECTION_BYTES: usize = 1 << 20;
 
-/// Writes all of it. What belongs to the reserved tenant is left out: a probe cleans up after itself, and a server that
-/// starts knows of none.
-pub(super) fn write<W: Write>(
-    out: W,
-    state: &Export,
-    drained: &[Drained],
-    saved_at: Timestamp,
-) -> io::Result<W> {
-    let mut sections = SectionWriter::begin(out)?;
-    let head =
-        wire::SavedHead { server_version: env!("CARGO_PKG_VERSION").to_owned(), saved_us: saved_at.as_us() };
-    sections.section(Kind::Head, &head)?;
-    let (mut replicas, mut partitions) = (Vec::new(), Vec::new());
-    let kept = state.replicas.iter().filter(|replica| replica.tenant.as_str() != PROBE_TENANT);
-    let replica_places = places(state.replicas.len(), |at| state.replicas[at].tenant.as_str());
-    let partition_places = places(state.partitions.len(), |at| state.partitions[at].tenant.as_str());
-    let mut tail = wire::SavedTail { drains: drained.len() as u64, ..wire::SavedTail::default() };
-    let mut bytes = 0;
-    for replica in kept {
-        let replica = saved_replica(replica);
-        bytes += replica.encoded_len();
-        replicas.push(replica);
-        tail.replicas += 1;
-        if replicas.len() >= ITEMS || bytes >= SECTION_BYTES {
-            bytes = 0;
-            let replicas = std::mem::take(&mut replicas);
-            sections.section(Kind::Names, &wire::SavedNames { replicas, partitions: Vec::new() })?;
-        }
-    }
-    for partition in state.partitions.iter().filter(|partition| partition.tenant.as_str() != PROBE_TENANT) {
-        let partition = saved_partition(partition);
-        bytes += partition.encoded_len();
-        partitions.push(partition);
-        tail.partitions += 1;
-        if partitions.len() >= ITEMS || bytes >= SECTION_BYTES {
-            bytes = 0;
-            let (replicas, partitions) = (std::mem::take(&mut replicas), std::mem::take(&mut partitions));
-            sections.section(Kind::Names, &wire::SavedNames { replicas, partitions })?;
-        }
-    }
-    sections.section(Kind::Names, &wire::SavedNames { replicas, partitions })?;
-    tail.entries = entries(&mut sections, state, &replica_places, &partition_places)?;
-    tail.keys = keys(&mut sections, state, &partition_places)?;
-    drains(&mut sections, drained)?;
-    sections.section(Kind::Tail, &tail)?;
-    Ok(sections.into_inner())
+/// Writes a state, a piece at a time. What belongs to the reserved tenant is left out: a probe cleans up after itself, and
+/// a server that starts knows of none.
+pub(super) struct StateWriter<W> {
+    sections: SectionWriter<W>,
+    /// Places in the file by place in the state; none for what is left out.
+    replicas: Vec<Option<u32>>,
+    partitions: Vec<Option<u32>>,
+    tail: wire::SavedTail,
 }
 
-/// Places in the file by place in the state; none for what is left out.
-fn places<'a>(count: usize, tenant: impl Fn(usize) -> &'a str) -> Vec<Option<u32>> {
-    let mut next = 0;
-    let place = |at| {
-        let is_kept = tenant(at) != PROBE_TENANT;
-        let place = is_kept.then_some(next);
-        next += u32::from(is_kept);
-        place
-    };
-    (0..count).map(place).collect()
+impl<W: Write> StateWriter<W> {
+    pub(super) fn begin(out: W, saved_at: Timestamp) -> io::Result<Self> {
+        let mut sections = SectionWriter::begin(out)?;
+        let server_version = env!("CARGO_PKG_VERSION").to_owned();
+        sections.section(Kind::Head, &wire::SavedHead { server_version, saved_us: saved_at.as_us() })?;
+        Ok(Self { sections, replicas: Vec::new(), partitions: Vec::new(), tail: wire::SavedTail::default() })
+    }
+
+    pub(super) fn piece(&mut self, piece: Piece<'_>) -> io::Result<()> {
+        match piece {
+            Piece::Replicas(replicas) => self.names(replicas),
+            Piece::Partitions(partitions) => self.names(partitions),
+            Piece::Entries(entries) => self.entries(entries),
+            Piece::Keys(keys) => self.keys(keys),
+        }
+    }
+
+    /// Entries so far.
+    pub(super) fn count(&self) -> u64 {
+        self.tail.entries
+    }
+
+    pub(super) fn end(mut self, drained: &[Drained]) -> io::Result<W> {
+        drains(&mut self.sections, drained)?;
+        self.tail.drains = drained.len() as u64;
+        self.sections.section(Kind::Tail, &self.tail)?;
+        Ok(self.sections.into_inner())
+    }
+
+    fn names<N: Named>(&mut self, named: &[N]) -> io::Result<()> {
+        let mut section = wire::SavedNames::default();
+        let mut bytes = 0;
+        for name in named {
+            let (places, count) = N::places(self);
+            let is_kept = name.tenant() != PROBE_TENANT;
+            places.push(is_kept.then(|| u32::try_from(*count).unwrap_or(u32::MAX)));
+            if !is_kept {
+                continue;
+            }
+            *count += 1;
+            bytes += name.add_to(&mut section);
+            if bytes >= SECTION_BYTES {
+                bytes = 0;
+                self.sections.section(Kind::Names, &std::mem::take(&mut section))?;
+            }
+        }
+        if bytes > 0 { self.sections.section(Kind::Names, &section) } else { Ok(()) }
+    }
+
+    fn entries(&mut self, entries: &[ExportedEntry]) -> io::Result<()> {
+        let mut bytes = 0;
+        let mut section = wire::SavedEntries::default();
+        let is_alike = |a: &ExportedEntry, b: &ExportedEntry| {
+            (a.replica, a.partition, a.last_seen) == (b.replica, b.partition, b.last_seen)
+        };
+        for alike in entries.chunk_by(is_alike) {
+            let Some(first) = alike.first() else { continue };
+            let (Some(replica), Some(partition)) =
+                (place(&self.replicas, first.replica), place(&self.partitions, first.partition))
+            else {
+                continue;
+            };
+            let is_hit = alike.iter().any(|entry| entry.hits > 0);
+            let is_elsewhere = alike.iter().any(|entry| entry.tier != Tier::T1);
+            let run = wire::EntryRun {
+                replica,
+                partition,
+                seen_us: first.last_seen.as_us(),
+                hashes: alike.iter().map(|entry| Bytes::copy_from_slice(entry.hash.as_bytes())).collect(),
+                tokens: alike.iter().map(|entry| entry.tokens).collect(),
+                tiers: alike.iter().filter(|_| is_elsewhere).map(|entry| tier_number(entry.tier)).collect(),
+                hits: alike.iter().filter(|_| is_hit).map(|entry| entry.hits).collect(),
+            };
+            self.tail.entries += alike.len() as u64;
+            bytes += run.encoded_len();
+            section.runs.push(run);
+            if bytes >= SECTION_BYTES {
+                bytes = 0;
+                self.sections.section(Kind::Entries, &std::mem::take(&mut section))?;
+            }
+        }
+        if section.runs.is_empty() { Ok(()) } else { self.sections.section(Kind::Entries, &section) }
+    }
+
+    fn keys(&mut self, keys: &[ExportedKey]) -> io::Result<()> {
+        let mut bytes = 0;
+        let mut section = wire::SavedKeys::default();
+        let is_alike =
+            |a: &ExportedKey, b: &ExportedKey| (a.partition, a.reported_at) == (b.partition, b.reported_at);
+        for alike in keys.chunk_by(is_alike) {
+            let Some(first) = alike.first() else { continue };
+            let Some(partition) = place(&self.partitions, first.partition) else { continue };
+            let run = wire::KeyRun {
+                partition,
+                reported_us: first.reported_at.as_us(),
+                hashes: alike.iter().map(|key| Bytes::copy_from_slice(key.hash.as_bytes())).collect(),
+            };
+            self.tail.keys += alike.len() as u64;
+            bytes += run.encoded_len();
+            section.runs.push(run);
+            if bytes >= SECTION_BYTES {
+                bytes = 0;
+                self.sections.section(Kind::Keys, &std::mem::take(&mut section))?;
+            }
+        }
+        if section.runs.is_empty() { Ok(()) } else { self.sections.section(Kind::Keys, &section) }
+    }
+}
+
+fn place(places: &[Option<u32>], at: u32) -> Option<u32> {
+    places.get(at as usize).copied().flatten()
+}
+
+/// What entries and keys refer to.
+trait Named {
+    fn tenant(&self) -> &str;
+    /// Adds it to a section; the bytes that it takes there.
+    fn add_to(&self, section: &mut wire::SavedNames) -> usize;
+    /// Where its kind's places are noted, and how many of it are in the file.
+    fn places<W>(writer: &mut StateWriter<W>) -> (&mut Vec<Option<u32>>, &mut u64);
+}
+
+impl Named for ExportedReplica {
+    fn tenant(&self) -> &str {
+        self.tenant.as_str()
+    }
+
+    fn add_to(&self, section: &mut wire::SavedNames) -> usize {
+        let replica = saved_replica(self);
+        let bytes = replica.encoded_len();
+        section.replicas.push(replica);
+        bytes
+    }
+
+    fn places<W>(writer: &mut StateWriter<W>) -> (&mut Vec<Option<u32>>, &mut u64) {
+        (&mut writer.replicas, &mut writer.tail.replicas)
+    }
+}
+
+impl Named for ExportedPartition {
+    fn tenant(&self) -> &str {
+        self.tenant.as_str()
+    }
+
+    fn add_to(&self, section: &mut wire::SavedNames) -> usize {
+        let partition = saved_partition(self);
+        let bytes = partition.encoded_len();
+        section.partitions.push(partition);
+        bytes
+    }
+
+    fn places<W>(writer: &mut StateWriter<W>) -> (&mut Vec<Option<u32>>, &mut u64) {
+        (&mut writer.partitions, &mut writer.tail.partitions)
+    }
 }
 
 fn saved_replica(replica: &ExportedReplica) -> wire::SavedReplica {
@@ -112,83 +215,6 @@ pub(super) fn tier_number(tier: Tier) -> u32 {
         Tier::T2 => 2,
         Tier::T3 => 3,
     }
-}
-
-fn entries<W: Write>(
-    sections: &mut SectionWriter<W>,
-    state: &Export,
-    replicas: &[Option<u32>],
-    partitions: &[Option<u32>],
-) -> io::Result<u64> {
-    let (mut written, mut items, mut bytes) = (0, 0, 0);
-    let mut section = wire::SavedEntries::default();
-    let is_alike = |a: &ExportedEntry, b: &ExportedEntry| {
-        (a.replica, a.partition, a.last_seen) == (b.replica, b.partition, b.last_seen)
-    };
-    for alike in state.entries.chunk_by(is_alike).flat_map(|alike| alike.chunks(ITEMS)) {
-        let Some(first) = alike.first() else { continue };
-        let place = |places: &[Option<u32>], at: u32| places.get(at as usize).copied().flatten();
-        let (Some(replica), Some(partition)) =
-            (place(replicas, first.replica), place(partitions, first.partition))
-        else {
-            continue;
-        };
-        let is_hit = alike.iter().any(|entry| entry.hits > 0);
-        let is_elsewhere = alike.iter().any(|entry| entry.tier != Tier::T1);
-        let run = wire::EntryRun {
-            replica,
-            partition,
-            seen_us: first.last_seen.as_us(),
-            hashes: alike.iter().map(|entry| Bytes::copy_from_slice(entry.hash.as_bytes())).collect(),
-            tokens: alike.iter().map(|entry| entry.tokens).collect(),
-            tiers: alike.iter().filter(|_| is_elsewhere).map(|entry| tier_number(entry.tier)).collect(),
-            hits: alike.iter().filter(|_| is_hit).map(|entry| entry.hits).collect(),
-        };
-        written += alike.len() as u64;
-        items += alike.len();
-        bytes += run.encoded_len();
-        section.runs.push(run);
-        if items >= ITEMS || bytes >= SECTION_BYTES {
-            sections.section(Kind::Entries, &std::mem::take(&mut section))?;
-            (items, bytes) = (0, 0);
-        }
-    }
-    if !section.runs.is_empty() {
-        sections.section(Kind::Entries, &section)?;
-    }
-    Ok(written)
-}
-
-fn keys<W: Write>(
-    sections: &mut SectionWriter<W>,
-    state: &Export,
-    partitions: &[Option<u32>],
-) -> io::Result<u64> {
-    let (mut written, mut items, mut bytes) = (0, 0, 0);
-    let mut section = wire::SavedKeys::default();
-    let is_alike =
-        |a: &ExportedKey, b: &ExportedKey| (a.partition, a.reported_at) == (b.partition, b.reported_at);
-    for alike in state.keys.chunk_by(is_alike).flat_map(|alike| alike.chunks(ITEMS)) {
-        let Some(first) = alike.first() else { continue };
-        let Some(partition) = partitions.get(first.partition as usize).copied().flatten() else { continue };
-        let run = wire::KeyRun {
-            partition,
-            reported_us: first.reported_at.as_us(),
-            hashes: alike.iter().map(|key| Bytes::copy_from_slice(key.hash.as_bytes())).collect(),
-        };
-        written += alike.len() as u64;
-        items += alike.len();
-        bytes += run.encoded_len();
-        section.runs.push(run);
-        if items >= ITEMS || bytes >= SECTION_BYTES {
-            sections.section(Kind::Keys, &std::mem::take(&mut section))?;
-            (items, bytes) = (0, 0);
-        }
-    }
-    if !section.runs.is_empty() {
-        sections.section(Kind::Keys, &section)?;
-    }
-    Ok(written)
 }
 
 fn drains<W: Write>(sections: &mut SectionWriter<W>, drained: &[Drained]) -> io::Result<()> {
