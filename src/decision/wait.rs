@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::evidence::{Balance, Evidence, Holder};
+use super::evidence::{Balance, Evidence, Holder, Load};
 use super::pipeline::{Run, Settings};
 use super::rank::freshness;
 use super::trace::{Candidate, Wait};
@@ -13,8 +13,9 @@ pub const MAX_PRESSURE_SCALE: f32 = 10.0;
 
 /// Weight of a token that has to be computed: this request waits for it, and so does one after it, on average.
 pub const UNCACHED_WEIGHT: f32 = 2.0;
-/// Weight of a token that hints brought in the last minute: what cannot be told apart otherwise takes turns.
-pub const RECENT_WEIGHT: f32 = 0.1;
+/// Weight of a token that hints of the last minutes brought to a replica beyond its share: what is hot spreads before it is
+/// waited for, and what cannot be told apart otherwise takes turns.
+pub const AHEAD_WEIGHT: f32 = 0.5;
 
 /// `1 + weight x pressure / (1 - pressure)`, at most [`MAX_PRESSURE_SCALE`].
 pub fn pressure_scale(weight: f32, pressure: f32) -> f32 {
@@ -32,28 +33,19 @@ pub fn score(tokens: i32, wait_tokens: f32) -> f32 {
 
 /// All members of the domain, the shortest wait first; of equal waits the one that holds more, then by replica id.
 pub(super) fn rank_waits(run: &Run<'_>) -> Vec<Candidate> {
-    let Run {
-        evidence,
-        settings,
-        arrival,
-        ..
-    } = run;
+    let Run { evidence, settings, arrival, .. } = run;
     let now = arrival.now;
     let holders = by_member(evidence);
-    let most_held = evidence
-        .holders
-        .iter()
-        .map(|holder| holder.matched_tokens)
-        .max()
-        .unwrap_or(0);
+    let most_held = evidence.holders.iter().map(|holder| holder.matched_tokens).max().unwrap_or(0);
     let tokens = run.prefix_tokens.max(most_held);
     let members = 0..u32::try_from(evidence.roster.len()).unwrap_or(u32::MAX);
     let absent = &run.balance.absent;
+    let share_s = share_s(&run.balance);
     let waits: Vec<Wait> = members
         .clone()
         .map(|member| {
             let holder = holders.get(member as usize).copied().flatten();
-            wait(&run.balance, settings, member, (tokens, holder), now)
+            wait(&run.balance, settings, member, (tokens, holder), (share_s, now))
         })
         .collect();
     let held = |member: u32| holders.get(member as usize).copied().flatten();
@@ -69,13 +61,7 @@ pub(super) fn rank_waits(run: &Run<'_>) -> Vec<Candidate> {
     let ranked = order.iter().map(|key| {
         let member = *key as u32;
         let wait = waits[member as usize];
-        candidate(
-            member,
-            held(member),
-            score(tokens, wait.wait_tokens),
-            wait,
-            (settings, now),
-        )
+        candidate(member, held(member), score(tokens, wait.wait_tokens), wait, (settings, now))
     });
     ranked.collect()
 }
@@ -84,6 +70,18 @@ pub(super) fn rank_waits(run: &Run<'_>) -> Vec<Candidate> {
 fn order_key(wait_tokens: f32, matched_tokens: i32, member: u32) -> u128 {
     let unmatched = u32::MAX - matched_tokens.max(0).unsigned_abs();
     u128::from(wait_tokens.max(0.0).to_bits()) << 64 | u128::from(unmatched) << 32 | u128::from(member)
+}
+
+/// Seconds of work that hints of the last minutes brought to each replica, where it was shared by what each can do.
+fn share_s(balance: &Balance) -> f32 {
+    let takes_part = |member: &(&Load, u32)| balance.absent.binary_search(&member.1).is_err();
+    let (recent, rates) = balance
+        .loads
+        .iter()
+        .zip(0..)
+        .filter(takes_part)
+        .fold((0.0, 0.0), |(recent, rates), (load, _)| (recent + load.recent_tokens, rates + load.rate));
+    if rates > 0.0 { recent / rates } else { 0.0 }
 }
 
 fn by_member(evidence: &Evidence) -> Vec<Option<&Holder>> {
@@ -101,7 +99,7 @@ fn wait(
     settings: &Settings,
     member: u32,
     (tokens, holder): (i32, Option<&Holder>),
-    now: Timestamp,
+    (share_s, now): (f32, Timestamp),
 ) -> Wait {
     let knobs = &settings.ranker;
     let usual_rate = knobs.prefill_rate.value.max(1) as f32;
@@ -109,23 +107,22 @@ fn wait(
     let pending_tokens = load.map_or(0.0, |load| load.pending_tokens);
     let rate = load.map_or(usual_rate, |load| load.rate);
     let provisional_tokens = load.map_or(0, |load| load.provisional_tokens.clamp(0, tokens));
-    let held = holder
-        .map_or(0, |holder| holder.matched_tokens)
-        .max(provisional_tokens);
+    let held = holder.map_or(0, |holder| holder.matched_tokens).max(provisional_tokens);
     let uncached_tokens = tokens.saturating_sub(held).max(0);
     let reported = balance.pressure.get(member as usize).copied().flatten();
     let pressure = reported.filter(|(_, at)| at.age_ns(now) <= settings.policy.ttl_ns.value);
-    let pressure_scale = pressure_scale(
-        knobs.pressure_weight.value,
-        pressure.map_or(0.0, |(value, _)| value),
-    );
+    let pressure_scale =
+        pressure_scale(knobs.pressure_weight.value, pressure.map_or(0.0, |(value, _)| value));
     let recent_tokens = load.map_or(0.0, |load| load.recent_tokens);
-    let cost = pending_tokens + UNCACHED_WEIGHT * uncached_tokens as f32 + RECENT_WEIGHT * recent_tokens;
+    // A replica that just came has far less than its share: it is not to get everything until it has.
+    let most = UNCACHED_WEIGHT * tokens as f32;
+    let ahead_tokens = (AHEAD_WEIGHT * (recent_tokens - share_s * rate)).clamp(0.0, most);
+    let cost = pending_tokens + UNCACHED_WEIGHT * uncached_tokens as f32 + ahead_tokens;
     let wait_tokens = cost * (usual_rate / rate) * pressure_scale;
     Wait {
         pending_tokens,
         uncached_tokens,
-        recent_tokens,
+        ahead_tokens,
         provisional_tokens,
         rate,
         pressure_scale,
@@ -140,9 +137,8 @@ fn candidate(
     wait: Wait,
     (settings, now): (&Settings, Timestamp),
 ) -> Candidate {
-    let decay = holder.map_or(0.0, |holder| {
-        freshness(holder.last_seen.age_ns(now), settings.policy.ttl_ns.value)
-    });
+    let decay =
+        holder.map_or(0.0, |holder| freshness(holder.last_seen.age_ns(now), settings.policy.ttl_ns.value));
     Candidate {
         member,
         blocks: holder.map_or(0, |holder| holder.blocks),
