@@ -145,7 +145,7 @@ fn explanations_survive_the_wire() {
                 pending_tokens: 512.0,
                 uncached_tokens: 16,
                 provisional_tokens: 32,
-                recent_tokens: 640.0,
+                ahead_tokens: 640.0,
                 rate: 9_000.0,
                 pressure_scale: 1.5,
                 wait_tokens: 1_013.5,

@@ -25,4 +25,4 @@ pub use pipeline::{Arrival, BALANCED_PIPELINE, InputResolver, PIPELINE, Plan, Se
 pub use rank::{distinguishing_power, freshness, pressure_factor, recency, slo_bias};
 pub use reason::{Reason, ReasonInfo};
 pub use trace::{Candidate, Decision, Hint, Number, Outcome, Step, Value, Wait};
-pub use wait::{MAX_PRESSURE_SCALE, RECENT_WEIGHT, UNCACHED_WEIGHT, pressure_scale, score};
+pub use wait::{AHEAD_WEIGHT, MAX_PRESSURE_SCALE, UNCACHED_WEIGHT, pressure_scale, score};

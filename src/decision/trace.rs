@@ -101,7 +101,7 @@ pub struct Candidate {
     pub wait: Option<Wait>,
 }
 
-/// Why a replica is expected to let a request wait: `(pending + 2 x uncached + 0.1 x recent) x PrefillRate / rate x
+/// Why a replica is expected to let a request wait: `(pending + 2 x uncached + ahead) x PrefillRate / rate x
 /// pressure scale`, in tokens.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Wait {
@@ -111,8 +111,9 @@ pub struct Wait {
     pub uncached_tokens: i32,
     /// Tokens of the request that it is about to hold.
     pub provisional_tokens: i32,
-    /// Tokens that hints brought to it in the last minute or so, done or not.
-    pub recent_tokens: f32,
+    /// Half of the tokens that hints of the last minutes brought to it beyond its share, done or not; at most what the request
+    /// would cost there anew.
+    pub ahead_tokens: f32,
     /// Tokens that it prefills in a second.
     pub rate: f32,
     /// What its pressure makes the wait longer by, 1 or more.

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::evidence::{Balance, Evidence, Holder};
+use super::evidence::{Balance, Evidence, Holder, Load};
 use super::pipeline::{Run, Settings};
 use super::rank::freshness;
 use super::trace::{Candidate, Wait};
@@ -13,8 +13,9 @@ pub const MAX_PRESSURE_SCALE: f32 = 10.0;
 
 /// Weight of a token that has to be computed: this request waits for it, and so does one after it, on average.
 pub const UNCACHED_WEIGHT: f32 = 2.0;
-/// Weight of a token that hints brought in the last minute: what cannot be told apart otherwise takes turns.
-pub const RECENT_WEIGHT: f32 = 0.1;
+/// Weight of a token that hints of the last minutes brought to a replica beyond its share: what is hot spreads before it is
+/// waited for, and what cannot be told apart otherwise takes turns.
+pub const AHEAD_WEIGHT: f32 = 0.5;
 
 /// `1 + weight x pressure / (1 - pressure)`, at most [`MAX_PRESSURE_SCALE`].
 pub fn pressure_scale(weight: f32, pressure: f32) -> f32 {
@@ -39,11 +40,12 @@ pub(super) fn rank_waits(run: &Run<'_>) -> Vec<Candidate> {
     let tokens = run.prefix_tokens.max(most_held);
     let members = 0..u32::try_from(evidence.roster.len()).unwrap_or(u32::MAX);
     let absent = &run.balance.absent;
+    let share_s = share_s(&run.balance);
     let waits: Vec<Wait> = members
         .clone()
         .map(|member| {
             let holder = holders.get(member as usize).copied().flatten();
-            wait(&run.balance, settings, member, (tokens, holder), now)
+            wait(&run.balance, settings, member, (tokens, holder), (share_s, now))
         })
         .collect();
     let held = |member: u32| holders.get(member as usize).copied().flatten();
@@ -70,6 +72,18 @@ fn order_key(wait_tokens: f32, matched_tokens: i32, member: u32) -> u128 {
     u128::from(wait_tokens.max(0.0).to_bits()) << 64 | u128::from(unmatched) << 32 | u128::from(member)
 }
 
+/// Seconds of work that hints of the last minutes brought to each replica, where it was shared by what each can do.
+fn share_s(balance: &Balance) -> f32 {
+    let takes_part = |member: &(&Load, u32)| balance.absent.binary_search(&member.1).is_err();
+    let (recent, rates) = balance
+        .loads
+        .iter()
+        .zip(0..)
+        .filter(takes_part)
+        .fold((0.0, 0.0), |(recent, rates), (load, _)| (recent + load.recent_tokens, rates + load.rate));
+    if rates > 0.0 { recent / rates } else { 0.0 }
+}
+
 fn by_member(evidence: &Evidence) -> Vec<Option<&Holder>> {
     let mut holders = vec![None; evidence.roster.len()];
     for holder in &evidence.holders {
@@ -85,7 +99,7 @@ fn wait(
     settings: &Settings,
     member: u32,
     (tokens, holder): (i32, Option<&Holder>),
-    now: Timestamp,
+    (share_s, now): (f32, Timestamp),
 ) -> Wait {
     let knobs = &settings.ranker;
     let usual_rate = knobs.prefill_rate.value.max(1) as f32;
@@ -100,12 +114,15 @@ fn wait(
     let pressure_scale =
         pressure_scale(knobs.pressure_weight.value, pressure.map_or(0.0, |(value, _)| value));
     let recent_tokens = load.map_or(0.0, |load| load.recent_tokens);
-    let cost = pending_tokens + UNCACHED_WEIGHT * uncached_tokens as f32 + RECENT_WEIGHT * recent_tokens;
+    // A replica that just came has far less than its share: it is not to get everything until it has.
+    let most = UNCACHED_WEIGHT * tokens as f32;
+    let ahead_tokens = (AHEAD_WEIGHT * (recent_tokens - share_s * rate)).clamp(0.0, most);
+    let cost = pending_tokens + UNCACHED_WEIGHT * uncached_tokens as f32 + ahead_tokens;
     let wait_tokens = cost * (usual_rate / rate) * pressure_scale;
     Wait {
         pending_tokens,
         uncached_tokens,
-        recent_tokens,
+        ahead_tokens,
         provisional_tokens,
         rate,
         pressure_scale,

@@ -16,7 +16,7 @@ pub const MAX_HINTS_PER_REPLICA: usize = 1_024;
 /// Nanoseconds after the end of its claims for which a hint may still be confirmed: others' requests may be before it.
 const LATEST_NS: i64 = 60_000_000_000;
 /// Seconds in which what hints brought counts for e times less.
-const RECENT_S: f32 = 60.0;
+const RECENT_S: f32 = 300.0;
 /// Seconds of work that the configured rate counts as, beside what is observed.
 const PRIOR_S: f64 = 1.0;
 /// Seconds of observed work beyond which the older half is forgotten.

@@ -48,6 +48,7 @@ fn replicas_without_a_hint_for_long_are_forgotten() {
             server.event(&format!("{round}-{replica}"), EventKind::ReplicaUpdated, now);
         }
         server.asks(&[1], now, true);
+        server.router.index().sweep(now);
     }
     let (replicas, ..) = server.router.loads().kept();
     assert!(replicas < 2_000, "{replicas} of 6,000 are kept");

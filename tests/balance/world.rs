@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use icache::decision::{
-    Arrival, BALANCED_PIPELINE, Balance, Evidence, Holder, InputResolver, Load, Outcome, RECENT_WEIGHT,
+    AHEAD_WEIGHT, Arrival, BALANCED_PIPELINE, Balance, Evidence, Holder, InputResolver, Load, Outcome,
     Roster, Settings, UNCACHED_WEIGHT, plan,
 };
 use icache::model::{Limits, ReplicaId};
@@ -137,7 +137,7 @@ fn expected(
 
 #[test]
 fn every_combination_of_three_members() {
-    assert_eq!((UNCACHED_WEIGHT, RECENT_WEIGHT), (2.0, 0.1));
+    assert_eq!((UNCACHED_WEIGHT, AHEAD_WEIGHT), (2.0, 0.5));
     let mut reached: BTreeMap<Reason, u64> = BTreeMap::new();
     for bits in 0..7 * 7 * 7 {
         let members = [bits % 7, bits / 7 % 7, bits / 49].map(|kind| KINDS[kind]);

@@ -38,11 +38,8 @@ pub(in crate::decision) fn minimum_matched_tokens(run: &mut Run<'_>) -> Verdict 
 }
 
 /// The floor is on the reference ranker's scale.
-pub(in crate::decision) fn routing_floor_score(run: &mut Run<'_>) -> Verdict {
-    match run.found {
-        Found::Nothing => Verdict::skipped(Cause::NoResult),
-        Found::Match | Found::Warm => Verdict::skipped(Cause::ScaleOfReference),
-    }
+pub(in crate::decision) fn routing_floor_score(_: &mut Run<'_>) -> Verdict {
+    Verdict::skipped(Cause::ScaleOfReference)
 }
 
 /// Ranking all members leaves nothing to these.

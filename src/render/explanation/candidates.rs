@@ -85,14 +85,14 @@ const WAIT: [(&str, &str); 6] = [
     ("coming", "tokens of it that the replica is about to hold, since a hint is on its way"),
     ("uncached", "tokens of it that the replica has to compute"),
     ("pending", "tokens that hints brought and that are not computed yet"),
-    ("recent", "tokens that hints brought in the last minute or so"),
+    ("ahead", "half of what hints of the last minutes brought beyond its share"),
     ("rate", "tokens that the replica computes in a second, as observed"),
 ];
 
 /// The candidates of the balanced ranker.
 fn waits(printer: &mut Printer, candidates: &[ExplainedCandidate]) -> io::Result<()> {
     heading(printer, "Candidates", "")?;
-    let formula = "  wait = (pending + 2 x uncached + 0.1 x recent) x PrefillRate / rate x pressure; score = tokens of \
+    let formula = "  wait = (pending + 2 x uncached + ahead) x PrefillRate / rate x pressure; score = tokens of \
                    the request / (those + wait)";
     for line in wrap(formula, printer.look().width, 4) {
         printer.line(&format!("  {}", line.trim_start()))?;
@@ -115,7 +115,7 @@ fn waits(printer: &mut Printer, candidates: &[ExplainedCandidate]) -> io::Result
             wait.provisional_tokens.to_string(),
             wait.uncached_tokens.to_string(),
             whole(wait.pending_tokens),
-            whole(wait.recent_tokens),
+            whole(wait.ahead_tokens),
             whole(wait.rate),
             number(wait.pressure_scale),
             whole(wait.wait_tokens),

@@ -83,7 +83,10 @@ pub(super) const SHAPES: &[Shape] = &[
             ("pendingTokens", "tokens that hints brought and that are not computed yet"),
             ("uncachedTokens", "tokens of the request that the replica neither holds nor is about to hold"),
             ("provisionalTokens", "tokens of it that the replica is about to hold"),
-            ("recentTokens", "tokens that hints brought in the last minute or so"),
+            (
+                "aheadTokens",
+                "half of what hints of the last minutes brought beyond its share; at most what the request costs anew",
+            ),
             ("rate", "tokens that the replica computes in a second"),
             ("pressureScale", "1 or more"),
             ("waitTokens", "the wait, in tokens at `--prefill-rate`"),
