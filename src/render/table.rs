@@ -1,9 +1,12 @@
 //! Tables: a line of headings, a rule, one line a row, no borders.
 
-use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{
+    Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
+};
+use textwrap::core::display_width;
 
 use super::printer::Look;
-use super::text::{Tone, clean};
+use super::text::{HARD_SPACE, Tone, clean};
 
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('-').junction(' '));
 
@@ -13,9 +16,17 @@ const INDENT: &str = "  ";
 /// Marks where a name may break; taken out once the lines are made.
 const BREAK: char = '\u{200b}';
 
+/// Columns between two cells: the padding of one, and what stands for a border.
+const GAP: usize = 2;
+
+/// What a column keeps at least where its words do not fit.
+const LEAST_COLUMN: usize = 12;
+
 /// A table under construction.
 pub struct Grid {
     table: Table,
+    /// Width of the longest word of each column.
+    words: Vec<usize>,
     right: Vec<bool>,
     names: Vec<bool>,
     look: Look,
@@ -31,12 +42,12 @@ impl Grid {
         table.set_width(u16::try_from(look.width.saturating_sub(INDENT.len())).unwrap_or(u16::MAX));
         let right: Vec<bool> = headings.iter().map(|heading| heading.starts_with('>')).collect();
         let names = headings.iter().map(|heading| heading.starts_with('-')).collect();
-        let mut grid = Self { table, right, names, look };
-        let cells = headings.iter().enumerate().map(|(at, heading)| {
-            let heading = heading.trim_start_matches(['>', '-']);
-            grid.cell(at, heading)
-        });
-        let cells: Vec<Cell> = cells.collect();
+        let mut grid = Self { table, words: vec![0; headings.len()], right, names, look };
+        let cells: Vec<Cell> = headings
+            .iter()
+            .enumerate()
+            .map(|(at, heading)| grid.cell(at, heading.trim_start_matches(['>', '-'])))
+            .collect();
         grid.table.set_header(cells);
         for (column, heading) in grid.table.column_iter_mut().zip(headings) {
             column.set_padding((0, 1));
@@ -50,20 +61,55 @@ impl Grid {
     /// Adds a row; control characters in it are written out.
     pub fn row<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) {
         let cells: Vec<Cell> =
-            cells.into_iter().enumerate().map(|(at, cell)| self.cell(at, &clean(cell.as_ref()))).collect();
+            cells.into_iter().enumerate().map(|(at, cell)| self.value(at, &clean(cell.as_ref()))).collect();
         self.table.add_row(cells);
     }
 
-    fn cell(&self, at: usize, text: &str) -> Cell {
+    /// A cell below the heading. What is aligned to the right is a number, and its unit stays with it.
+    fn value(&mut self, at: usize, text: &str) -> Cell {
+        let is_right = self.right.get(at).copied().unwrap_or(false);
+        if is_right {
+            self.cell(at, &text.replace(' ', &HARD_SPACE.to_string()))
+        } else {
+            self.cell(at, text)
+        }
+    }
+
+    fn cell(&mut self, at: usize, text: &str) -> Cell {
         let is_right = self.right.get(at).copied().unwrap_or(false);
         let is_name = self.names.get(at).copied().unwrap_or(false) && text.len() > 1;
         let text = if is_name { text.replace('-', &format!("-{BREAK}")) } else { text.to_owned() };
+        let longest = text.split([' ', '\n', BREAK]).map(display_width).max().unwrap_or(0);
+        if let Some(known) = self.words.get_mut(at) {
+            *known = longest.max(*known);
+        }
         Cell::new(text).set_alignment(if is_right { CellAlignment::Right } else { CellAlignment::Left })
+    }
+
+    /// Width of each column, padding included, below which its words break. Where not all words fit, those of the column with
+    /// the longest do: paths rather than names.
+    fn least_widths(&self) -> Vec<u16> {
+        let mut words = self.words.clone();
+        let columns = words.len();
+        let room = self.look.width.saturating_sub(INDENT.len() + columns * GAP - 1);
+        let over = words.iter().sum::<usize>().saturating_sub(room);
+        if let Some(longest) = words.iter_mut().rev().max_by_key(|word| **word) {
+            *longest = longest.saturating_sub(over).max(LEAST_COLUMN.min(*longest));
+        }
+        let is_room = words.iter().sum::<usize>() <= room;
+        let padded = |word: usize| u16::try_from(if is_room { word + 1 } else { 2 }).unwrap_or(u16::MAX);
+        words.into_iter().map(padded).collect()
     }
 
     /// The lines, headings in bold where there is colour.
     pub fn lines(&self) -> Vec<String> {
-        let made = self.table.lines().map(|line| format!("{INDENT}{line}").trim_end().replace(BREAK, ""));
+        let mut table = self.table.clone();
+        for (column, least) in table.column_iter_mut().zip(self.least_widths()) {
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
+        }
+        let plain =
+            |line: String| format!("{INDENT}{line}").trim_end().replace(BREAK, "").replace(HARD_SPACE, " ");
+        let made = table.lines().map(plain);
         let mut lines: Vec<String> = made.collect();
         let rule = lines.iter().position(|line| line.trim_start().starts_with("--")).unwrap_or(0);
         for line in &mut lines[..rule] {
