@@ -16,8 +16,8 @@ const INDENT: &str = "  ";
 /// Marks where a name may break; taken out once the lines are made.
 const BREAK: char = '\u{200b}';
 
-/// Columns between two cells: the padding of one, and what stands for a border.
-const GAP: usize = 2;
+/// Blanks behind a cell, where there is room for them.
+const PADDING: u16 = 1;
 
 /// What a column keeps at least where its words do not fit.
 const LEAST_COLUMN: usize = 12;
@@ -34,7 +34,7 @@ pub struct Grid {
 
 impl Grid {
     /// Columns by their headings. `>` before a heading aligns its column to the right; `-` says that the column holds
-    /// names, which break at hyphens.
+    /// names, which break at hyphens and blanks.
     pub fn new(look: Look, headings: &[&str]) -> Self {
         let mut table = Table::new();
         table.load_style(STYLE).set_content_arrangement(ContentArrangement::Dynamic);
@@ -50,7 +50,6 @@ impl Grid {
             .collect();
         grid.table.set_header(cells);
         for (column, heading) in grid.table.column_iter_mut().zip(headings) {
-            column.set_padding((0, 1));
             if heading.starts_with('-') {
                 column.set_delimiter(BREAK);
             }
@@ -78,7 +77,11 @@ impl Grid {
     fn cell(&mut self, at: usize, text: &str) -> Cell {
         let is_right = self.right.get(at).copied().unwrap_or(false);
         let is_name = self.names.get(at).copied().unwrap_or(false) && text.len() > 1;
-        let text = if is_name { text.replace('-', &format!("-{BREAK}")) } else { text.to_owned() };
+        let text = if is_name {
+            text.replace('-', &format!("-{BREAK}")).replace(' ', &format!(" {BREAK}"))
+        } else {
+            text.to_owned()
+        };
         let longest = text.split([' ', '\n', BREAK]).map(display_width).max().unwrap_or(0);
         if let Some(known) = self.words.get_mut(at) {
             *known = longest.max(*known);
@@ -86,26 +89,35 @@ impl Grid {
         Cell::new(text).set_alignment(if is_right { CellAlignment::Right } else { CellAlignment::Left })
     }
 
-    /// Width of each column, padding included, below which its words break. Where not all words fit, those of the column with
-    /// the longest do: paths rather than names.
-    fn least_widths(&self) -> Vec<u16> {
-        let mut words = self.words.clone();
-        let columns = words.len();
-        let room = self.look.width.saturating_sub(INDENT.len() + columns * GAP - 1);
-        let over = words.iter().sum::<usize>().saturating_sub(room);
-        if let Some(longest) = words.iter_mut().rev().max_by_key(|word| **word) {
-            *longest = longest.saturating_sub(over).max(LEAST_COLUMN.min(*longest));
+    /// Blanks behind the cells, and the width of each column, below which its words break. Where not all words fit, columns
+    /// move together; then the words of the column with the longest break: paths rather than names.
+    fn least_widths(&self) -> (u16, Vec<usize>) {
+        let columns = self.words.len();
+        // One blank stands for the border between two columns.
+        let room =
+            |padding: usize| self.look.width.saturating_sub(INDENT.len() + columns * (padding + 1) - 1);
+        for padding in [PADDING, 0] {
+            let mut words = self.words.clone();
+            let over = words.iter().sum::<usize>().saturating_sub(room(padding.into()));
+            if let Some(longest) = words.iter_mut().rev().max_by_key(|word| **word) {
+                *longest = longest.saturating_sub(over).max(LEAST_COLUMN.min(*longest));
+            }
+            if words.iter().sum::<usize>() <= room(padding.into()) {
+                return (padding, words);
+            }
         }
-        let is_room = words.iter().sum::<usize>() <= room;
-        let padded = |word: usize| u16::try_from(if is_room { word + 1 } else { 2 }).unwrap_or(u16::MAX);
-        words.into_iter().map(padded).collect()
+        (0, vec![1; columns])
     }
 
     /// The lines, headings in bold where there is colour.
     pub fn lines(&self) -> Vec<String> {
         let mut table = self.table.clone();
-        for (column, least) in table.column_iter_mut().zip(self.least_widths()) {
-            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
+        let (padding, widths) = self.least_widths();
+        for (column, least) in table.column_iter_mut().zip(widths) {
+            let least = u16::try_from(least).unwrap_or(u16::MAX).saturating_add(padding);
+            column
+                .set_padding((0, padding))
+                .set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
         }
         let plain =
             |line: String| format!("{INDENT}{line}").trim_end().replace(BREAK, "").replace(HARD_SPACE, " ");
