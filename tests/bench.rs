@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test may fail it")]
 
+#[path = "server_support/shapes.rs"]
+mod shapes;
+
 #[path = "server_support/process.rs"]
 #[allow(dead_code)]
 mod process;
@@ -12,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use process::Process;
 use serde_json::Value;
+use shapes::is_documented;
 
 fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_icache"));
@@ -46,16 +50,6 @@ fn prefixes(server: &Process) -> Value {
         .output()
         .unwrap();
     serde_json::from_slice::<Value>(&output.stdout).unwrap()["totalPrefixes"].clone()
-}
-
-/// The fields of `value` are those that the document lists for `shape`.
-fn is_documented(shape: &str, value: &Value) {
-    let shape = icache::render::SHAPES.iter().find(|known| known.name == shape).unwrap();
-    let mut wished: Vec<&str> = shape.fields.iter().map(|(field, _)| *field).collect();
-    wished.sort_unstable();
-    let mut found: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
-    found.sort_unstable();
-    assert_eq!(found, wished, "{}", shape.name);
 }
 
 fn sum(counts: &Value) -> u64 {

@@ -2,7 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test may fail it")]
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+#[path = "server_support/shapes.rs"]
+mod shapes;
+
+use shapes::is_documented;
+use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::process::{Command, Output, Stdio};
 
@@ -320,20 +324,6 @@ fn a_policy_of_the_callers_own_on_the_demo() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_error() {
-    for args in
-        [&["explain", "-o", "json"][..], &["explain"], &["--help"], &["completions", "bash"], &["man"]]
-    {
-        let mut child = icache(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::with_capacity(1, child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
-        assert!(output.stderr.is_empty(), "{args:?}: {}", stderr(&output));
-    }
-}
-
-#[test]
 fn colour_is_for_terminals_and_for_those_who_ask() {
     let has_color = |args: &[&str]| run(args).stdout.contains(&0x1b);
     assert!(!has_color(&["lookup", "--demo"]));
@@ -358,16 +348,6 @@ fn the_registry_is_explained() {
     let listing = stdout(&run(&["explain"]));
     assert!(listing.lines().all(|line| line.chars().count() <= 80), "{listing}");
     assert!(listing.find("deadline").unwrap() < listing.find("contract-keys").unwrap());
-}
-
-/// The fields of `value` are those that the document lists for `shape`.
-fn is_documented(shape: &str, value: &serde_json::Value) {
-    let shape = icache::render::SHAPES.iter().find(|known| known.name == shape).unwrap();
-    let mut wished: Vec<&str> = shape.fields.iter().map(|(field, _)| *field).collect();
-    wished.sort_unstable();
-    let mut found: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
-    found.sort_unstable();
-    assert_eq!(found, wished, "{}", shape.name);
 }
 
 #[test]
@@ -399,6 +379,10 @@ fn json_is_as_documented() {
     is_documented("Gate", &json(&["explain", "answer", "-o", "json"]));
     is_documented("Knob", &json(&["explain", "evictionTTL", "-o", "json"]));
     is_documented("Cause", &json(&["explain", "novel", "-o", "json"]));
+    is_documented("Check of the doctor", &json(&["explain", "clock-skew", "-o", "json"]));
+    is_documented("Explained lint rule", &json(&["explain", "unknown-field", "-o", "json"]));
+    is_documented("Metric", &json(&["explain", "inferencecache_shed_total", "-o", "json"]));
+    is_documented("Exit status", &json(&["explain", "130", "-o", "json"]));
     is_documented("Registry", &json(&["explain", "-o", "json"]));
 }
 

@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test may fail it")]
 
+#[path = "server_support/shapes.rs"]
+mod shapes;
+
+use shapes::is_documented;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
@@ -83,16 +87,6 @@ fn checked(output: &Output, status: i32, args: &[&str]) -> String {
     let text = String::from_utf8(text).unwrap();
     assert_eq!(output.status.code(), Some(status), "{args:?}: {text}");
     text
-}
-
-/// The fields of `value` are those that the document lists for `shape`.
-fn is_documented(shape: &str, value: &serde_json::Value) {
-    let shape = icache::render::SHAPES.iter().find(|known| known.name == shape).unwrap();
-    let mut wished: Vec<&str> = shape.fields.iter().map(|(field, _)| *field).collect();
-    wished.sort_unstable();
-    let mut found: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
-    found.sort_unstable();
-    assert_eq!(found, wished, "{}", shape.name);
 }
 
 const KEYS: [&str; 6] = ["--tenant", "team-a", "--model", "llama", "--hash-scheme", "vllm"];

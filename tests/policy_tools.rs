@@ -2,12 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test may fail it")]
 
+#[path = "server_support/shapes.rs"]
+mod shapes;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::process::{Command, Output, Stdio};
 
 use icache::policy::{Defaults, PolicyView, load_policies, view};
 use serde_json::{Value, json};
+use shapes::is_documented;
 
 const BEFORE: &str = "testdata/policies/before.yaml";
 const AFTER: &str = "testdata/policies/after.yaml";
@@ -308,16 +312,6 @@ fn ctrl_c_ends_the_wait_for_a_server() {
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
-}
-
-/// The fields of `value` are those that the document lists for `shape`.
-fn is_documented(shape: &str, value: &Value) {
-    let shape = icache::render::SHAPES.iter().find(|known| known.name == shape).unwrap();
-    let mut wished: Vec<&str> = shape.fields.iter().map(|(field, _)| *field).collect();
-    wished.sort_unstable();
-    let mut found: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
-    found.sort_unstable();
-    assert_eq!(found, wished, "{}", shape.name);
 }
 
 #[test]

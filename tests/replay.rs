@@ -1,5 +1,8 @@
 //! Replays of captures: the reference ones, altered ones, broken ones; through the library and the real binary.
 
+#[path = "server_support/shapes.rs"]
+mod shapes;
+
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
@@ -7,6 +10,7 @@ use icache::lookup::{Router, RouterConfig};
 use icache::model::{Sourced, Timestamp};
 use icache::policy::{Defaults, PolicySet, default_ranker};
 use icache::replay::{Replay, ReplayOptions, ReplayReport, preload};
+use shapes::is_documented;
 use tempfile::TempDir;
 
 const HEADER: &str = r#"{"icache":"capture","version":1}"#;
@@ -190,17 +194,6 @@ fn the_report_as_a_table() {
     let ran = run(small(), &["--check"]);
     assert_eq!(ran.status, 1);
     insta::assert_snapshot!("replay_table", ran.out);
-}
-
-/// The fields of `value` are those that the document lists for `shape`.
-fn is_documented(shape: &str, value: &serde_json::Value) {
-    let shape = icache::render::SHAPES.iter().find(|known| known.name == shape).expect("the shape is listed");
-    let mut wished: Vec<&str> = shape.fields.iter().map(|(field, _)| *field).collect();
-    wished.sort_unstable();
-    let object = value.as_object().expect("it is an object");
-    let mut found: Vec<&str> = object.keys().map(String::as_str).collect();
-    found.sort_unstable();
-    assert_eq!(found, wished, "{}", shape.name);
 }
 
 #[test]

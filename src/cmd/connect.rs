@@ -13,7 +13,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore};
 
 pub use self::connector::{ConnectFault, Connector};
-use super::error::{UsageError, sentence};
+use super::error::UsageError;
 
 /// Who calls, and whom it trusts.
 #[derive(Debug, Clone, Default, Args)]
@@ -87,7 +87,7 @@ impl AccessArgs {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let unusable = |error: rustls::Error| {
             UsageError::new(
-                format!("the certificate to present cannot be used: {}", sentence(&error)),
+                format!("the certificate to present cannot be used: {}", refusal::unusable(&error)),
                 "check that `--key` is the key of `--cert`",
             )
         };
@@ -125,7 +125,7 @@ impl AccessArgs {
                     format!(
                         "`{}` holds an authority that cannot be used: {}",
                         path.display(),
-                        sentence(&error)
+                        refusal::unusable(&error)
                     ),
                     "give `--ca` the PEM file of the authority that signed the server's certificate",
                 )

@@ -200,7 +200,7 @@ mod tests {
         let near = fault::<LookupRouteRequest>(r#"{"tenantid":"t"}"#);
         assert_eq!(near, "field `tenantid`: unknown field `tenantid`; did you mean `tenantId`?");
         let far = fault::<LookupRouteRequest>(r#"{"slo":{"zzzzzzzzz":1}}"#);
-        assert_eq!(far, "field `slo.zzzzzzzzz`: unknown field `zzzzzzzzz`; there are `ttftMs`");
+        assert_eq!(far, "field `slo.zzzzzzzzz`: unknown field `zzzzzzzzz`; there are `ttftMs`, `tbtMs`");
         assert!(fault::<CacheEvent>(r#"{"type":"GONE"}"#).contains("unknown value `GONE`"));
         let update = fault::<CacheStateUpdate>(r#"{"prefixes":[{"tokenCount":true}]}"#);
         assert_eq!(update, "field `prefixes[0].tokenCount`: `true` is no number that fits this field");

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use textwrap::core::display_width;
+
 /// What a piece of text says by its colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tone {
@@ -62,6 +64,13 @@ pub fn wrap(text: &str, width: usize, hanging: usize) -> Vec<String> {
         .word_splitter(textwrap::WordSplitter::NoHyphenation)
         .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
     let text = clean(text);
+    // What no line can hold breaks at its hard spaces rather than amid a word.
+    let room = width.saturating_sub(hanging);
+    let words = text.split(' ').map(|word| match display_width(word) > room {
+        true => word.replace(HARD_SPACE, " "),
+        false => word.to_owned(),
+    });
+    let text = words.collect::<Vec<_>>().join(" ");
     let lines = textwrap::wrap(&text, options);
     lines.into_iter().map(|line| line.replace(HARD_SPACE, " ")).collect()
 }

@@ -4,6 +4,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::shapes::is_documented;
+
 const SEVEN: &str = "seven.yaml";
 
 /// What lint prints of a file below `testdata/policies`, run in that folder.
@@ -84,14 +86,6 @@ fn json_is_valid_and_agrees_with_the_text() {
     let listed = found["diagnostics"].as_array().map_or(0, Vec::len) as u64;
     let counted: u64 = ["errors", "warnings", "infos"].iter().filter_map(|name| found[*name].as_u64()).sum();
     assert_eq!(listed, counted);
-}
-
-/// The fields of `value` are those that docs/json-output.md lists for `shape`.
-fn is_documented(shape: &str, value: &Value) {
-    let shape = icache::render::SHAPES.iter().find(|known| known.name == shape).expect("the shape is listed");
-    let found: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();
-    assert!(shape.fields.iter().all(|(field, _)| found.contains(field)), "{}: {found:?}", shape.name);
-    assert_eq!(found.len(), shape.fields.len(), "{}: {found:?}", shape.name);
 }
 
 /// Elements of JUnit XML that are written: attributes, whether text may stand there, and children.

@@ -6,6 +6,8 @@ mod fix;
 mod formats;
 mod hostile;
 mod rules;
+#[path = "../server_support/shapes.rs"]
+mod shapes;
 mod spans;
 
 use icache::policy::SourceText;

@@ -5,6 +5,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
+use super::shapes::is_documented;
 use super::text;
 
 fn command(args: &[&str]) -> Command {
@@ -82,16 +83,6 @@ fn golden_output() {
     let (folder, path) = policy("minimumMatchedTokens: 1024, affinityRouting: Disabled");
     let compared = table(&["--policy", &path, "--publish", "start", "--warmup", "1", "--event-delay", "5ms"]);
     insta::assert_snapshot!("policies", compared.replace(folder.path().to_str().unwrap(), "folder"));
-}
-
-/// The fields of `value` are those that the document lists for `shape`.
-fn is_documented(shape: &str, value: &Value) {
-    let shape = icache::render::SHAPES.iter().find(|known| known.name == shape).unwrap();
-    let mut wished: Vec<&str> = shape.fields.iter().map(|(field, _)| *field).collect();
-    wished.sort_unstable();
-    let mut found: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
-    found.sort_unstable();
-    assert_eq!(found, wished, "{}", shape.name);
 }
 
 #[test]

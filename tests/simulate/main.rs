@@ -6,6 +6,8 @@ mod cli;
 mod fleets;
 mod model;
 mod random;
+#[path = "../server_support/shapes.rs"]
+mod shapes;
 mod traces;
 
 use icache::policy::{Defaults, load_policies};

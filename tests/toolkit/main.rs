@@ -12,6 +12,8 @@ mod output;
 #[allow(dead_code)]
 mod process;
 mod release;
+#[path = "../server_support/shapes.rs"]
+mod shapes;
 mod terminal;
 mod top;
 mod version;
@@ -19,6 +21,7 @@ mod version;
 use std::process::{Command, Output, Stdio};
 
 use process::Process;
+use shapes::is_documented;
 
 /// The program, with nothing of the caller's environment that changes its output.
 fn icache(args: &[&str]) -> Command {
@@ -65,14 +68,4 @@ fn with_report(flags: &[&str]) -> Process {
 fn look_up(server: &Process, tenant: &str, scheme: &str) {
     let keys = ["--tenant", tenant, "--model", "llama", "--hash-scheme", scheme];
     grpc(server, &[&["lookup", "--blocks", "0a0b", "--block-tokens", "64"][..], &keys].concat());
-}
-
-/// The fields of `value` are those that the document lists for `shape`.
-fn is_documented(shape: &str, value: &serde_json::Value) {
-    let shape = icache::render::SHAPES.iter().find(|known| known.name == shape).unwrap();
-    let mut wished: Vec<&str> = shape.fields.iter().map(|(field, _)| *field).collect();
-    wished.sort_unstable();
-    let mut found: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
-    found.sort_unstable();
-    assert_eq!(found, wished, "{}", shape.name);
 }

@@ -1,10 +1,11 @@
 //! What ends a recording, and how often it is on disk until then.
 
-use std::io;
 use std::time::Duration;
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until};
+
+use crate::cmd::CommandError;
+use crate::cmd::serve::Signals;
 
 /// Time after which what was recorded is on disk.
 const FLUSH_EVERY: Duration = Duration::from_millis(500);
@@ -18,18 +19,13 @@ pub(super) fn flushes() -> Interval {
 
 /// Ctrl-C, SIGTERM, or the end of a time.
 pub(super) struct Stop {
-    interrupt: Signal,
-    terminate: Signal,
+    signals: Signals,
     until: Option<Instant>,
 }
 
 impl Stop {
-    pub(super) fn new() -> io::Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            until: None,
-        })
+    pub(super) fn new() -> Result<Self, CommandError> {
+        Ok(Self { signals: Signals::new()?, until: None })
     }
 
     /// Ends it so long after now, too.
@@ -47,8 +43,7 @@ impl Stop {
             }
         };
         tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
+            _ = self.signals.next() => {}
             () = over => {}
         }
     }

@@ -62,10 +62,23 @@ pub(super) fn by_alert(url: &str, alert: AlertDescription) -> (String, String) {
     }
 }
 
+/// What is wrong with a certificate or key of our own, as the end of a sentence.
+pub(super) fn unusable(error: &rustls::Error) -> String {
+    match error {
+        rustls::Error::InconsistentKeys(_) => "the key is that of another certificate".to_owned(),
+        rustls::Error::InvalidCertificate(wrong) => in_words(wrong),
+        error => sentence(error),
+    }
+}
+
 /// A name of the TLS library as words: `BadCertificate` is a bad certificate.
 fn in_words(name: &impl Debug) -> String {
     let name = format!("{name:?}");
     let name = name.split(|char: char| !char.is_ascii_alphanumeric()).next().unwrap_or_default();
+    // What has no name is shown as a number behind that of its type.
+    if name == "AlertDescription" {
+        return "for a reason that is not known here".to_owned();
+    }
     let letters: Vec<char> = name.trim_end_matches("Context").chars().collect();
     let is_upper = |at: usize| letters.get(at).is_some_and(char::is_ascii_uppercase);
     let mut words = String::new();
@@ -88,12 +101,9 @@ mod tests {
     #[test]
     fn names_become_words() {
         assert_eq!(in_words(&AlertDescription::BadCertificate), "bad certificate");
-        assert_eq!(
-            in_words(&CertificateError::UnsupportedSignatureAlgorithm),
-            "unsupported signature algorithm"
-        );
+        assert_eq!(in_words(&CertificateError::UnhandledCriticalExtension), "unhandled critical extension");
         assert_eq!(in_words(&AlertDescription::UnknownCA), "unknown CA");
-        assert_eq!(in_words(&AlertDescription::Unknown(7)), "unknown");
+        assert_eq!(in_words(&AlertDescription::from(7)), "for a reason that is not known here");
     }
 
     #[test]

@@ -41,7 +41,7 @@ fn lines(printer: &mut Printer, text: &str) -> io::Result<()> {
 
 fn compared(printer: &mut Printer, result: &Simulated) -> io::Result<()> {
     printer.line("")?;
-    let headings = ["routing", ">found", ">spread", ">mean", ">p50", ">p99", ">busy"];
+    let headings = ["-routing", ">found", ">spread", ">mean", ">p50", ">p99", ">busy"];
     let mut grid = Grid::new(printer.look(), &headings);
     for run in &result.runs {
         let [mean, p50, p99] = times(&run.ttft);
