@@ -1888,7 +1888,7 @@ _icache() {
             return 0
             ;;
         icache__subcmd__serve)
-            opts="-o -h -V --config --print-config --output --grpc-addr --http-addr --admin-addr --ready-file --preload --drain-timeout --tls-cert --tls-key --tls-client-ca --admin-token-file --auth-file --insecure-plaintext --insecure-disable-auth --policy --namespace --state-dir --state-interval --max-entries --max-memory --sweep-interval --default-ttl --block-size --replica-timeout --pressure-weight --slo-tight-ttft-ms --slo-tight-bias --tenant-hot-max-age --tenant-hot-min-hit-rate --max-in-flight --max-message-size --max-blocks --max-hash-bytes --max-id-bytes --max-replicas --max-replica-records --max-streams --max-connections --metrics-max-series --log-format --log-level --color --help --version"
+            opts="-o -h -V --config --print-config --output --grpc-addr --http-addr --admin-addr --ready-file --preload --drain-timeout --tls-cert --tls-key --tls-client-ca --admin-token-file --auth-file --insecure-plaintext --insecure-disable-auth --policy --namespace --state-dir --state-interval --max-entries --max-memory --sweep-interval --default-ttl --block-size --replica-timeout --pressure-weight --slo-tight-ttft-ms --slo-tight-bias --tenant-hot-max-age --tenant-hot-min-hit-rate --max-in-flight --max-message-size --max-blocks --max-hash-bytes --max-id-bytes --max-replicas --max-replica-records --max-streams --max-connections --metrics-max-series --otlp-endpoint --trace-share --log-format --log-level --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2055,6 +2055,14 @@ _icache() {
                     return 0
                     ;;
                 --metrics-max-series)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --otlp-endpoint)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --trace-share)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
