@@ -172,6 +172,46 @@ fn the_schemas_of_the_prometheus_operator_take_monitor_and_rules() {
 }
 
 #[test]
+fn the_pod_monitor_finds_the_sidecars_and_reaches_them() {
+    let monitor = yaml(&format!("{FOLDER}/monitoring/podmonitor.yaml"));
+    assert_eq!(
+        (&monitor["apiVersion"], &monitor["kind"]),
+        (&json!("monitoring.coreos.com/v1"), &json!("PodMonitor"))
+    );
+    assert_eq!(monitor["spec"]["namespaceSelector"], json!({"any": true}));
+    let wanted = monitor["spec"]["selector"]["matchLabels"].as_object().unwrap();
+    let port = strings(&monitor, "spec.podMetricsEndpoints.port").remove(0);
+    for path in EXAMPLES {
+        let documents = yaml_documents(path);
+        let pod = &documents[0]["spec"]["template"];
+        for (name, value) in wanted {
+            assert_eq!(pod["metadata"]["labels"][name], *value, "{path}: {name}");
+        }
+        assert_eq!(strings(pod, "spec.initContainers.ports.name"), [port.clone()], "{path}");
+        let admitted = strings(&documents[1], "spec.ingress.ports.port");
+        assert!(admitted.contains(&port), "{path}: Prometheus reaches it");
+    }
+}
+
+#[test]
+fn state_is_saved_where_the_server_may_write() {
+    let folder = value_of(&server_args(), "--state-dir");
+    let mounts = pod()["containers"][0]["volumeMounts"].clone();
+    let mount = mounts.as_array().unwrap().iter().find(|mount| mount["mountPath"] == folder).unwrap();
+    assert_ne!(mount["readOnly"], true);
+    let volumes = pod()["volumes"].clone();
+    let volume = volumes.as_array().unwrap().iter().find(|volume| volume["name"] == mount["name"]).unwrap();
+    // The file, and the one that is written beside it.
+    let room = bytes(volume["emptyDir"]["sizeLimit"].as_str().unwrap());
+    assert!(room >= bytes(&value_of(&server_args(), "--max-memory")));
+    let unit = text("deploy/systemd/icache.service");
+    assert!(
+        unit.contains("\nStateDirectory=icache\n") && unit.contains("--state-dir /var/lib/icache"),
+        "{unit}"
+    );
+}
+
+#[test]
 fn tls_is_the_base_with_certificates() {
     let patch = yaml(&format!("{FOLDER}/tls/deployment.yaml"));
     let args = strings(&patch, "spec.template.spec.containers.args");

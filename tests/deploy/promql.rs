@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use icache::server::{METRICS, MetricKind};
+use icache::server::{METRICS, MetricInfo, MetricKind};
+use icache::subscribe;
 
 /// Metrics with the labels that select or match on them, and all labels that group or join.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -16,6 +17,14 @@ const GROUPING: [&str; 6] = ["by", "without", "on", "ignoring", "group_left", "g
 
 /// Labels that Prometheus gives each target.
 const OF_TARGETS: [&str; 2] = ["job", "instance"];
+
+/// How names of ours begin: those of the server, and those of the engine sidecar.
+const PREFIXES: [&str; 2] = ["inferencecache_", "icache_subscribe_"];
+
+/// Every metric of ours.
+fn all() -> impl Iterator<Item = &'static MetricInfo> {
+    METRICS.iter().chain(subscribe::METRICS)
+}
 
 /// Metrics that Prometheus makes itself.
 const OF_PROMETHEUS: [&str; 1] = ["up"];
@@ -39,7 +48,7 @@ pub fn names(expression: &str) -> Names {
                 found.grouping.extend(list.split(',').map(|label| label.trim().to_owned()));
                 rest = after;
             }
-        } else if word == "up" || word.starts_with("inferencecache_") {
+        } else if word == "up" || PREFIXES.iter().any(|prefix| word.starts_with(prefix)) {
             let labels = found.metrics.entry(word.to_owned()).or_default();
             if let Some((selector, after)) = selector(next) {
                 labels.extend(selector_labels(selector));
@@ -75,24 +84,22 @@ fn labels_of(name: &str) -> Option<Vec<&'static str>> {
     if OF_PROMETHEUS.contains(&name) {
         return Some(Vec::new());
     }
-    if let Some(metric) = METRICS.iter().find(|metric| metric.name == name) {
+    if let Some(metric) = all().find(|metric| metric.name == name) {
         // The name alone of a histogram has no series.
         return (metric.kind != MetricKind::Histogram).then(|| metric.labels.to_vec());
     }
     let parts = [("_bucket", Some("le")), ("_sum", None), ("_count", None)];
     parts.into_iter().find_map(|(suffix, label)| {
         let base = name.strip_suffix(suffix)?;
-        let of_base = |metric: &&icache::server::MetricInfo| {
-            metric.name == base && metric.kind == MetricKind::Histogram
-        };
-        let metric = METRICS.iter().find(of_base)?;
+        let of_base = |metric: &&MetricInfo| metric.name == base && metric.kind == MetricKind::Histogram;
+        let metric = all().find(of_base)?;
         Some(metric.labels.iter().copied().chain(label).collect())
     })
 }
 
 /// Whether there is such a metric, or such a part of a histogram.
 pub fn is_metric(name: &str) -> bool {
-    labels_of(name).is_some() || METRICS.iter().any(|metric| metric.name == name)
+    labels_of(name).is_some() || all().any(|metric| metric.name == name)
 }
 
 /// Fails where `expression` names a metric or a label that is not there.

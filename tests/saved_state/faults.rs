@@ -146,6 +146,51 @@ async fn a_full_disk_is_told_and_what_was_saved_before_is_kept() {
     assert_eq!(stopped(server).await.0, Some(0));
 }
 
+/// A disk of its own that is full: a small file system in memory, where this user may make one.
+#[tokio::test]
+async fn a_disk_without_room_is_told_and_used_again_once_there_is_some() {
+    let folder = tempfile::tempdir().unwrap();
+    let mount = "mount -t tmpfs -o size=64k tmpfs \"$0\" && exec \"$@\"";
+    let own = |rest: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.args(["--map-root-user", "--mount", "sh", "-c", mount]).arg(folder.path()).args(rest);
+        command
+    };
+    if !own(&["true"]).output().is_ok_and(|output| output.status.success()) {
+        eprintln!("not checked: a file system of one's own cannot be mounted here");
+        return;
+    }
+    let mut command =
+        own(&[env!("CARGO_BIN_EXE_icache"), "serve", "--log-format=json", "--state-interval=5ms"]);
+    command.args(["--grpc-addr=127.0.0.1:0", "--http-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0"]);
+    command.arg(state_dir(folder.path()));
+    let server = Process::run(&mut command);
+    let client = connect(&server).await;
+    report(&client, update("r1", "a", &batch(3))).await;
+    until(async || metric(&server, "inferencecache_state_save_timestamp_seconds").await, |at| *at > 0.0)
+        .await;
+    assert_eq!(metric(&server, FAILURES).await, 0.0);
+    report(&client, update("r2", "b", &batch(10_000))).await;
+    until(async || metric(&server, FAILURES).await, |failures| *failures >= 2.0).await;
+    assert_eq!(metric(&server, SUCCESS).await, 0.0);
+    assert_eq!(lookup(&client, "b", "hash-9999").await.reason_code, "PREFIX_MATCH");
+    let cleared = super::wire::CacheEvent {
+        r#type: super::wire::cache_event::Type::AllCleared.into(),
+        replica_id: "r2".to_owned(),
+        model_id: "llama".to_owned(),
+        tenant_id: "b".to_owned(),
+        ..Default::default()
+    };
+    client.clone().publish_event(cleared).await.unwrap();
+    until(async || metric(&server, SUCCESS).await, |success| *success == 1.0).await;
+    let (status, log) = stopped(server).await;
+    assert_eq!(status, Some(0));
+    let errors = errors(&log);
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert!(errors[0].contains("No space left on device"), "{errors:?}");
+    assert!(log.iter().any(|line| line["message"] == "the state is saved again"), "{log:?}");
+}
+
 /// The binary without the powers that let root write anywhere.
 fn powerless() -> Command {
     let drop = ["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"];

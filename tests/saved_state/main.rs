@@ -2,6 +2,7 @@
 //! fatal.
 
 #![allow(clippy::unwrap_used)]
+#![allow(clippy::print_stderr, reason = "a check that is left out says so")]
 
 #[path = "../server_support/mod.rs"]
 #[allow(dead_code)]

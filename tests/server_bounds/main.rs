@@ -11,5 +11,6 @@ mod server_support;
 mod process;
 
 mod connections;
+mod crowd;
 mod memory;
 mod messages;

@@ -128,7 +128,7 @@ async fn floods_of_names_stay_within_memory_and_metrics() {
             let server = Process::start(&[
                 MAX_MEMORY,
                 "--max-replica-records=1000000",
-                "--max-replicas=1000000",
+                "--max-replicas=1000",
                 &series,
             ]);
             let client = InferenceCacheClient::connect(format!("http://{}", server.grpc_addr)).await.unwrap();
@@ -138,7 +138,10 @@ async fn floods_of_names_stay_within_memory_and_metrics() {
             const RESIDENT: &str = "process_resident_memory_bytes";
             let before = value(&page().await, RESIDENT);
             flood(&client, new, is_long, names).await;
-            report_and_ask(&client, &what).await;
+            // Of tenants with one entry each, whose goes is a matter of their ids: see "What is not protected".
+            if !matches!(new, New::Tenants | New::All) {
+                report_and_ask(&client, &what).await;
+            }
             let page = page().await;
             let index = value(&page, "inferencecache_index_memory_bytes");
             let resident = value(&page, RESIDENT);

@@ -190,3 +190,46 @@ async fn clients_must_present_a_certificate_where_it_is_asked_for() {
     assert_eq!(line["tls"], "mutual");
     assert!(secure(server.grpc_addr, &other.pem, None, b"h2").await.is_err());
 }
+
+/// Each call that is begun before the signal ends well; those after it are told that nobody is there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sigterm_under_load_fails_no_call_in_flight() {
+    let folder = TempDir::new().unwrap();
+    let authority = Authority::new("ours");
+    let server = serve(folder.path(), &authority.server(&["127.0.0.1"]), &[]);
+    let mut contract = InferenceCacheClient::new(channel(server.grpc_addr, &authority.pem, None).await);
+    contract.report_cache_state(tokio_stream::iter([update("a", "r1", b"hash")])).await.unwrap();
+    drop(contract);
+    let (stopping, stopped) = tokio::sync::watch::channel(false);
+    let (answered, mut answers) = tokio::sync::mpsc::unbounded_channel();
+    let mut callers = tokio::task::JoinSet::new();
+    for _ in 0..8 {
+        let mut contract = InferenceCacheClient::new(channel(server.grpc_addr, &authority.pem, None).await);
+        let (stopped, answered) = (stopped.clone(), answered.clone());
+        callers.spawn(async move {
+            loop {
+                let is_before = !*stopped.borrow();
+                match contract.lookup_route(ask("a", b"hash")).await {
+                    Ok(answer) => assert_eq!(answer.into_inner().reason_code, "PREFIX_MATCH"),
+                    // What could not connect any more was never in flight.
+                    Err(status) if is_before && !format!("{status:?}").contains("ConnectError") => {
+                        panic!("a call failed: {status:?}")
+                    }
+                    Err(_) => return,
+                }
+                answered.send(()).unwrap();
+            }
+        });
+    }
+    for _ in 0..200 {
+        answers.recv().await.unwrap();
+    }
+    server.signal("TERM");
+    stopping.send(true).unwrap();
+    while let Some(ended) = callers.join_next().await {
+        ended.unwrap();
+    }
+    let (status, log) = tokio::task::spawn_blocking(move || server.wait()).await.unwrap();
+    assert_eq!(status.code(), Some(0));
+    assert_eq!(log.last().unwrap()["message"], "stopped", "{log:?}");
+}

@@ -26,7 +26,9 @@ impl Process {
             let flag = &free[..=free.find('=').expect("a flag and its value")];
             args.iter().any(|arg| arg.starts_with(flag))
         };
-        let mut command = Command::new(env!("CARGO_BIN_EXE_icache"));
+        // Another build of it, to measure with.
+        let other = std::env::var_os("ICACHE_TEST_BINARY");
+        let mut command = Command::new(other.unwrap_or_else(|| env!("CARGO_BIN_EXE_icache").into()));
         command
             .arg("serve")
             .args(free.into_iter().filter(|free| !is_given(free)))

@@ -84,11 +84,15 @@ pub fn flip(folder: &Path, round: u64) {
 }
 
 impl Fleet {
-    pub fn start(server: &Process, policies: &Path) -> Self {
+    /// Begins once each tenant has something.
+    pub async fn start(server: &Process, policies: &Path) -> Self {
         let (stop, stopped) = watch::channel(false);
         let counts = Arc::new(Counts::default());
         let mut tasks = JoinSet::new();
         let url = format!("http://{}", server.grpc_addr);
+        let seeds = (0..PRODUCERS).map(|producer| report(producer, format!("p{producer}-seed"), 0, None));
+        let mut client = InferenceCacheClient::new(connect(&url).await);
+        client.report_cache_state(tokio_stream::iter(seeds.collect::<Vec<_>>())).await.unwrap();
         for producer in 0..PRODUCERS {
             tasks.spawn(produce(url.clone(), producer, Arc::clone(&counts), stopped.clone()));
         }
@@ -98,6 +102,13 @@ impl Fleet {
         tasks.spawn(read_fast(url, Arc::clone(&counts), stopped.clone()));
         tasks.spawn(flips(policies.to_owned(), Arc::clone(&counts), stopped));
         Self { tasks, stop, counts }
+    }
+
+    /// Fails where somebody failed so far.
+    pub fn check(&mut self) {
+        if let Some(ended) = self.tasks.try_join_next() {
+            ended.expect("no call fails, and no answer is wrong");
+        }
     }
 
     /// Lets everybody finish; fails where somebody failed.
@@ -143,6 +154,29 @@ async fn connect(url: &str) -> Channel {
     Channel::from_shared(url.to_owned()).unwrap().connect().await.unwrap()
 }
 
+/// A report of one chain.
+fn report(
+    producer: u64,
+    replica: String,
+    chain: u64,
+    stats: Option<wire::ReplicaStats>,
+) -> wire::CacheStateUpdate {
+    let hashes = (0..BLOCKS).map(|block| Bytes::copy_from_slice(&hash(producer, chain, block)));
+    wire::CacheStateUpdate {
+        replica_id: replica,
+        model_id: "llama".to_owned(),
+        tenant_id: tenant(producer),
+        hash_scheme: "vllm".to_owned(),
+        stats,
+        prefixes: vec![wire::PrefixEntry {
+            block_hashes: hashes.collect(),
+            block_token_counts: vec![BLOCK_TOKENS; BLOCKS as usize],
+            ..Default::default()
+        }],
+        ..Default::default()
+    }
+}
+
 /// A producer: streams of reports, a restart under a new name, and the old name cleared or left to its time to live.
 async fn produce(url: String, producer: u64, counts: Arc<Counts>, stopped: watch::Receiver<bool>) {
     let mut chain = 0;
@@ -156,26 +190,12 @@ async fn produce(url: String, producer: u64, counts: Arc<Counts>, stopped: watch
             tokio::spawn(async move { reporter.report_cache_state(ReceiverStream::new(receiver)).await });
         let mut pace = Pace::new(REPORT_EVERY, &stopped);
         while let Some(number) = pace.next().await.filter(|number| *number < REPORTS) {
-            let update = wire::CacheStateUpdate {
-                replica_id: replica.clone(),
-                model_id: "llama".to_owned(),
-                tenant_id: tenant(producer),
-                hash_scheme: "vllm".to_owned(),
-                stats: (number % 50 == 0).then(|| wire::ReplicaStats {
-                    hit_rate: 0.5,
-                    pressure: 0.25,
-                    ..Default::default()
-                }),
-                prefixes: vec![wire::PrefixEntry {
-                    block_hashes: (0..BLOCKS)
-                        .map(|block| Bytes::copy_from_slice(&hash(producer, chain, block)))
-                        .collect(),
-                    block_token_counts: vec![BLOCK_TOKENS; BLOCKS as usize],
-                    ..Default::default()
-                }],
+            let stats = (number % 50 == 0).then(|| wire::ReplicaStats {
+                hit_rate: 0.5,
+                pressure: 0.25,
                 ..Default::default()
-            };
-            sender.send(update).await.unwrap();
+            });
+            sender.send(report(producer, replica.clone(), chain, stats)).await.unwrap();
             counts.reports.fetch_add(1, Ordering::Relaxed);
             counts.chains[producer as usize].store(chain, Ordering::Relaxed);
             chain += 1;

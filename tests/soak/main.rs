@@ -18,7 +18,7 @@ mod server_support;
 mod load;
 mod watch;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use load::Fleet;
 use process::Process;
@@ -48,8 +48,8 @@ async fn nothing_fails_and_nothing_grows() {
         "--max-memory=64MiB",
         "--metrics-max-series=50",
     ]);
-    let fleet = Fleet::start(&server, &policies);
-    let watch = Watch::over(&server, Instant::now(), length).await;
+    let mut fleet = Fleet::start(&server, &policies).await;
+    let watch = Watch::over(&server, &mut fleet, length).await;
     let told = fleet.stop().await;
     eprintln!("{told:?}");
     assert!(told.looked_up > 0 && told.hinted > 0 && told.reports > 0, "{told:?}");

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::load::Fleet;
 use super::process::Process;
 use super::server_support::{http_get, value_of};
 
@@ -92,7 +93,8 @@ pub struct Watch(Vec<Seen>);
 
 impl Watch {
     /// Scrapes every second for so long.
-    pub async fn over(server: &Process, begun: Instant, length: Duration) -> Self {
+    pub async fn over(server: &Process, fleet: &mut Fleet, length: Duration) -> Self {
+        let begun = Instant::now();
         let mut seen: Vec<Seen> = Vec::new();
         let mut ticks = interval(Duration::from_secs(1));
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -103,6 +105,7 @@ impl Watch {
         let mut next_row = Duration::ZERO;
         while begun.elapsed() <= length {
             ticks.tick().await;
+            fleet.check();
             let (status, page) = http_get(server.http_addr, "/metrics").await;
             assert_eq!(status, 200);
             let now = Seen::of(begun.elapsed(), &page);
