@@ -127,6 +127,8 @@ pub async fn start(
 ) -> Result<Running, StartError> {
     let guards = Guards::open(&config)?;
     let metrics = Arc::new(Metrics::new(config.metrics_max_series));
+    // What a capture brought is in no file yet.
+    let is_saved = router.index().work() == 0;
     if let Some((folder, _)) = &config.state {
         load(folder, &router, &metrics).await;
     }
@@ -187,7 +189,7 @@ pub async fn start(
         let _ = admin_stopped.await;
     });
     let saver = config.state.map(|(folder, every)| {
-        let saver = Arc::new(Saver::new(Arc::clone(&core), folder, every));
+        let saver = Arc::new(Saver::new(Arc::clone(&core), folder, every, is_saved));
         (Arc::clone(&saver), tokio::spawn(saver.run()))
     });
     let sweeper = tokio::spawn(sweeper::run(core, config.sweep_interval));

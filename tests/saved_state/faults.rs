@@ -96,6 +96,18 @@ async fn a_stop_saves_and_the_next_start_goes_on_from_there() {
 }
 
 #[tokio::test]
+async fn what_a_capture_brought_is_saved_though_nothing_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let capture = "--preload=testdata/fleet/fleet.capture.jsonl";
+    let server = Process::start(&[&state_dir(folder.path()), "--state-interval=1h", capture]);
+    assert_eq!(stopped(server).await.0, Some(0));
+    let server = Process::start(&[&state_dir(folder.path()), "--state-interval=1h"]);
+    let loaded = server.log().into_iter().find(|line| line["message"] == "state loaded").unwrap();
+    assert_eq!(loaded["entries"], 6_000);
+    assert_eq!(stopped(server).await.0, Some(0));
+}
+
+#[tokio::test]
 async fn what_does_not_change_is_not_saved_again() {
     let folder = tempfile::tempdir().unwrap();
     let server = Process::start(&[&state_dir(folder.path()), "--state-interval=1ms"]);

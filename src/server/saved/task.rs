@@ -25,16 +25,22 @@ pub(in crate::server) struct Saver {
 
 /// What is known of the last time.
 struct Last {
-    /// Work of the index, and the drained replicas, that the file has.
-    saved: (u64, Vec<Drained>),
+    /// Work of the index, and the drained replicas, that the file has; `None` where it lacks what there is.
+    saved: Option<(u64, Vec<Drained>)>,
     failures: u64,
     reported: Option<(String, Instant)>,
 }
 
 impl Saver {
-    /// The state of now counts as saved.
-    pub(in crate::server) fn new(core: Arc<Core>, folder: StateFolder, every: Duration) -> Self {
-        let saved = (core.router.index().work(), core.router.drains().all(Timestamp::now()));
+    /// The state of now counts as saved if `is_saved`.
+    pub(in crate::server) fn new(
+        core: Arc<Core>,
+        folder: StateFolder,
+        every: Duration,
+        is_saved: bool,
+    ) -> Self {
+        let state = || (core.router.index().work(), core.router.drains().all(Timestamp::now()));
+        let saved = is_saved.then(state);
         Self { core, folder, every, last: Mutex::new(Last { saved, failures: 0, reported: None }) }
     }
 
@@ -64,7 +70,7 @@ impl Saver {
         let mut last = self.last.lock();
         let router = &self.core.router;
         let drained = router.drains().all(Timestamp::now());
-        if last.failures == 0 && last.saved == (router.index().work(), drained.clone()) {
+        if last.failures == 0 && last.saved == Some((router.index().work(), drained.clone())) {
             return;
         }
         let begun = Instant::now();
@@ -83,7 +89,7 @@ impl Saver {
         match written {
             Ok(entries) => {
                 let failures = std::mem::take(&mut last.failures);
-                last.saved = (saved.0, drained);
+                last.saved = Some((saved.0, drained));
                 if last.reported.take().is_some() {
                     tracing::info!(failures, entries, "the state is saved again");
                 }
