@@ -112,10 +112,7 @@ impl Callers {
             let written: Written = toml::from_str(text).map_err(|error| {
                 let at = error.span().map_or(0, |span| span.start);
                 let line = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
-                file.fault(format!(
-                    "line {line}: {}",
-                    error.message().replace("\n", ", ").replace("unknown variant", "unknown value")
-                ))
+                file.fault(format!("line {line}: {}", error.message().replace('\n', ", ")))
             })?;
             if written.version != 1 {
                 return Err(file.fault("`version` is another than 1, which is all that this release reads"));
