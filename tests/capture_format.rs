@@ -108,7 +108,7 @@ fn a_bad_line_is_named_with_its_field() {
         ("}".to_owned(), "it is no JSON: expected value (column 1)"),
         (r#"{"t":1,"kind":"report"}"#.to_owned(), "missing field `update` (column 23)"),
         (report("5"), "field `update`: invalid type: integer `5`, expected an object (column 33)"),
-        (report(r#"{"replica":"r"}"#), "field `update.replica`: unknown field `replica`, expected one of `replica_id`"),
+        (report(r#"{"replica":"r"}"#), "field `update.replica`: unknown field `replica`; did you mean `replicaId`?"),
         (
             report(r#"{"prefixes":[{},{"tokenCount":"x"}]}"#),
             "field `update.prefixes[1].tokenCount`: ",
@@ -125,7 +125,7 @@ fn a_bad_line_is_named_with_its_field() {
         ),
         (
             r#"{"t":1,"kind":"lookup","request":{},"expect":{"reasoncode":"NO_HINT"}}"#.to_owned(),
-            "field `expect.reasoncode`: unknown field `reasoncode`, expected `reasonCode` or `replicas`",
+            "field `expect.reasoncode`: unknown field `reasoncode`; did you mean `reasonCode`?",
         ),
         (r#"{"t":1,"kind":"policy","documents":{}}"#.to_owned(), "field `documents`: invalid type: object, expected a string"),
     ] {

@@ -46,7 +46,7 @@ fn bad_lines_name_file_line_and_field() {
             "field `input_length`: `-3` is no number that fits",
         ),
         (r#"{"timestamp":8,"input_length":1,"hash_ids":[1,2]}"#, "field `hash_ids`: 2 ids for 1 tokens"),
-        (r#"{"timestamp":8,"input_length":513,"hash_ids":[1]}"#, "field `hash_ids`: 1 ids for 513 tokens"),
+        (r#"{"timestamp":8,"input_length":513,"hash_ids":[1]}"#, "field `hash_ids`: 1 id for 513 tokens"),
         (
             r#"{"timestamp":8,"input_length":513,"hash_ids":[1,-1]}"#,
             "field `hash_ids[1]`: `-1` is no number that fits",
@@ -99,7 +99,7 @@ fn a_trace_without_a_request_is_none() {
         assert_eq!(refused(text), "`t.jsonl` holds no request");
     }
     let error = Trace::read("t.jsonl", &b"x\n"[..], SKIP_BAD).unwrap_err().to_string();
-    assert_eq!(error, "`t.jsonl` holds no request");
+    assert_eq!(error, "`t.jsonl` holds no request; 1 line that cannot be used was passed over");
 }
 
 #[test]
