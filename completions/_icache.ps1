@@ -93,7 +93,7 @@ Register-ArgumentCompleter -Native -CommandName 'icache' -ScriptBlock {
             [CompletionResult]::new('--max-streams', '--max-streams', [CompletionResultType]::ParameterName, 'Concurrent streams of one connection')
             [CompletionResult]::new('--max-connections', '--max-connections', [CompletionResultType]::ParameterName, 'Connections of one port at a time; a further one is closed at once')
             [CompletionResult]::new('--metrics-max-series', '--metrics-max-series', [CompletionResultType]::ParameterName, 'Model and tenant names that label metrics; further ones are labelled `other`')
-            [CompletionResult]::new('--otlp-endpoint', '--otlp-endpoint', [CompletionResultType]::ParameterName, 'Collector that spans of calls are sent to by OTLP over gRPC, as an http:// or https:// URL; without it none are made. OTEL_EXPORTER_OTLP_ENDPOINT counts where nothing else says one')
+            [CompletionResult]::new('--otlp-endpoint', '--otlp-endpoint', [CompletionResultType]::ParameterName, 'Collector that spans of calls are sent to by OTLP over gRPC, as an http:// URL; without it none are made. OTEL_EXPORTER_OTLP_ENDPOINT counts where nothing else says one')
             [CompletionResult]::new('--trace-share', '--trace-share', [CompletionResultType]::ParameterName, 'Share of the calls that are traced, 0 to 1; a call that brings a `traceparent` is traced where that says so')
             [CompletionResult]::new('--log-format', '--log-format', [CompletionResultType]::ParameterName, 'Form of the log [default: text on a terminal, else json]')
             [CompletionResult]::new('--log-level', '--log-level', [CompletionResultType]::ParameterName, 'Least severe level that is logged: off, error, warn, info, debug or trace')

@@ -89,7 +89,7 @@ set edit:completion:arg-completer[icache] = {|@words|
             cand --max-streams 'Concurrent streams of one connection'
             cand --max-connections 'Connections of one port at a time; a further one is closed at once'
             cand --metrics-max-series 'Model and tenant names that label metrics; further ones are labelled `other`'
-            cand --otlp-endpoint 'Collector that spans of calls are sent to by OTLP over gRPC, as an http:// or https:// URL; without it none are made. OTEL_EXPORTER_OTLP_ENDPOINT counts where nothing else says one'
+            cand --otlp-endpoint 'Collector that spans of calls are sent to by OTLP over gRPC, as an http:// URL; without it none are made. OTEL_EXPORTER_OTLP_ENDPOINT counts where nothing else says one'
             cand --trace-share 'Share of the calls that are traced, 0 to 1; a call that brings a `traceparent` is traced where that says so'
             cand --log-format 'Form of the log [default: text on a terminal, else json]'
             cand --log-level 'Least severe level that is logged: off, error, warn, info, debug or trace'

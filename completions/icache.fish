@@ -98,7 +98,7 @@ complete -c icache -n "__fish_icache_using_subcommand serve" -l max-replica-reco
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-streams -d 'Concurrent streams of one connection' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l max-connections -d 'Connections of one port at a time; a further one is closed at once' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l metrics-max-series -d 'Model and tenant names that label metrics; further ones are labelled `other`' -r
-complete -c icache -n "__fish_icache_using_subcommand serve" -l otlp-endpoint -d 'Collector that spans of calls are sent to by OTLP over gRPC, as an http:// or https:// URL; without it none are made. OTEL_EXPORTER_OTLP_ENDPOINT counts where nothing else says one' -r
+complete -c icache -n "__fish_icache_using_subcommand serve" -l otlp-endpoint -d 'Collector that spans of calls are sent to by OTLP over gRPC, as an http:// URL; without it none are made. OTEL_EXPORTER_OTLP_ENDPOINT counts where nothing else says one' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l trace-share -d 'Share of the calls that are traced, 0 to 1; a call that brings a `traceparent` is traced where that says so' -r
 complete -c icache -n "__fish_icache_using_subcommand serve" -l log-format -d 'Form of the log [default: text on a terminal, else json]' -r -f -a "json\t'One JSON object a line'
 text\t'For people'"

@@ -371,7 +371,7 @@ mod tests {
             ("--grpc-addr", "localhost:9090"),
             ("--log-format", "xml"),
             ("--otlp-endpoint", "collector:4317"),
-            ("--otlp-endpoint", "ftp://collector"),
+            ("--otlp-endpoint", "https://collector"),
             ("--otlp-endpoint", "http://"),
             ("--otlp-endpoint", "http://user:secret@collector"),
             ("--trace-share", "2"),

@@ -19,7 +19,7 @@ pub(super) use self::sample::Sample;
 pub(super) use self::security::{AuthResult, Credentials, Denial, Endpoint, TlsFailure};
 pub(super) use self::traces::SpanLoss;
 
-use self::build::{counter, gauge, histogram, register_process};
+use self::build::{algorithm, counter, gauge, histogram, register_process};
 use self::hints::HintMetrics;
 use self::policies::PolicyGauges;
 use self::sample::sample;
@@ -401,13 +401,6 @@ impl Metrics {
             }
         }
         samples
-    }
-}
-
-fn algorithm(eviction: Eviction) -> &'static str {
-    match eviction {
-        Eviction::Lru => "lru",
-        Eviction::Lfu => "lfu",
     }
 }
 

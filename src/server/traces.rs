@@ -17,8 +17,7 @@ use opentelemetry::trace::{
     Link, Span as _, SpanContext, SpanKind, Status as SpanStatus, Tracer as _, TracerProvider as _,
 };
 use opentelemetry::{Context, KeyValue};
-use opentelemetry_otlp::tonic_types::transport::ClientTlsConfig;
-use opentelemetry_otlp::{SpanExporter, WithExportConfig as _, WithTonicConfig as _};
+use opentelemetry_otlp::{SpanExporter, WithExportConfig as _};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{Sampler, SdkTracer, SdkTracerProvider, Span};
@@ -34,7 +33,7 @@ use crate::decision::Decision;
 /// Where spans go, and whose.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TraceConfig {
-    /// The collector: an http:// or https:// URL.
+    /// The collector: an http:// URL.
     pub endpoint: String,
     /// Share of the calls that bring no trace with them, 0..1.
     pub share: f64,
@@ -60,10 +59,6 @@ impl Traces {
     ) -> Result<(Arc<Self>, Sending), String> {
         let exporter =
             SpanExporter::builder().with_tonic().with_endpoint(&config.endpoint).with_timeout(SEND_WAIT);
-        let exporter = match config.endpoint.starts_with("https://") {
-            true => exporter.with_tls_config(ClientTlsConfig::new().with_native_roots()),
-            false => exporter,
-        };
         let exporter = exporter.build().map_err(|error| error.to_string())?;
         let resource = Resource::builder()
             .with_service_name(env!("CARGO_PKG_NAME"))

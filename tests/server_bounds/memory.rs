@@ -13,11 +13,9 @@ use super::server_support::{http_get, value_of};
 const MIB: f64 = (1_u64 << 20) as f64;
 /// Bytes of the index.
 const MAX_MEMORY: &str = "--max-memory=16MiB";
-/// What the process may take for each byte that the index counts: memory of names that are gone is given back in pieces,
-/// and docs/operations.md says how much that is.
-const INDEX: f64 = 16.0 * MIB * 1.5;
-/// What the process may take beside the index, over what it took when it had begun.
-const BESIDE: f64 = 24.0 * MIB;
+/// What the process may take more than when it had begun: the index, and what else comes with so many calls. The 128 MiB of
+/// docs/operations.md are both this and what it takes when idle.
+const GROWTH: f64 = (16.0 + 48.0) * MIB;
 const SERIES: usize = 20;
 /// How many names of each kind: enough to be far over what fits. `ICACHE_FLOOD_NAMES=1000000` sends the million of
 /// docs/operations.md.
@@ -55,8 +53,10 @@ fn update(new: New, is_long: bool, number: u64) -> wire::CacheStateUpdate {
         ..Default::default()
     };
     let version = if is_long { "v".repeat(512) } else { "v1".to_owned() };
+    // A model has so many replicas at most.
+    let model = if new == New::Idle { format!("model-{}", number / 500) } else { id(New::Models, "model") };
     wire::CacheStateUpdate {
-        model_id: id(New::Models, "model"),
+        model_id: model,
         tenant_id: id(New::Tenants, "tenant"),
         replica_id: id(New::Replicas, "replica"),
         hash_scheme: id(New::Schemes, "scheme"),
@@ -145,15 +145,8 @@ async fn floods_of_names_stay_within_memory_and_metrics() {
             let page = page().await;
             let index = value(&page, "inferencecache_index_memory_bytes");
             let resident = value(&page, RESIDENT);
-            println!(
-                "{what}: index {:.1} MiB, process {:.1} -> {:.1} MiB, entries {}",
-                index / MIB,
-                before / MIB,
-                resident / MIB,
-                value(&page, "inferencecache_index_replica_entries")
-            );
             assert!(index <= 16.0 * MIB, "{what}: the index has {index} bytes");
-            assert!(resident - before <= INDEX + BESIDE, "{what}: the process has {resident} bytes");
+            assert!(resident - before <= GROWTH, "{what}: the process has {resident} bytes");
             let models =
                 page.lines().filter(|line| line.starts_with("inferencecache_index_entries{")).count();
             assert!(models <= SERIES + 1, "{what}: {models} models");

@@ -8,8 +8,8 @@ use crate::server::TraceConfig;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Traces")]
 pub(super) struct TraceArgs {
-    /// Collector that spans of calls are sent to by OTLP over gRPC, as an http:// or https:// URL; without it none are
-    /// made. OTEL_EXPORTER_OTLP_ENDPOINT counts where nothing else says one
+    /// Collector that spans of calls are sent to by OTLP over gRPC, as an http:// URL; without it none are made.
+    /// OTEL_EXPORTER_OTLP_ENDPOINT counts where nothing else says one
     #[arg(long, value_name = "URL", value_parser = collector)]
     otlp_endpoint: Option<String>,
     /// Share of the calls that are traced, 0 to 1; a call that brings a `traceparent` is traced where that says so

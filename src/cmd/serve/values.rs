@@ -105,16 +105,12 @@ pub(super) fn message_size(text: &str) -> Result<u64, String> {
 
 /// URL of a collector of traces.
 pub(super) fn collector(text: &str) -> Result<String, String> {
-    let uri = text.parse::<tonic::transport::Uri>().ok();
-    let is_meant = uri.is_some_and(|uri| {
-        let authority = uri.authority().map(tonic::codegen::http::uri::Authority::as_str);
-        matches!(uri.scheme_str(), Some("http" | "https"))
-            && authority.is_some_and(|host| !host.contains('@'))
-    });
-    match is_meant {
+    let uri = text.parse::<tonic::transport::Uri>().ok().filter(|uri| uri.scheme_str() == Some("http"));
+    let authority = uri.as_ref().and_then(|uri| uri.authority());
+    match authority.is_some_and(|authority| !authority.as_str().contains('@')) {
         true => Ok(text.to_owned()),
-        false => Err("write an http:// or https:// URL without a user, as in `http://127.0.0.1:4317`; \
-             headers are given by OTEL_EXPORTER_OTLP_HEADERS"
+        false => Err("write an http:// URL without a user, as in `http://127.0.0.1:4317`; what is to go further in TLS \
+             goes through a collector beside the server"
             .to_owned()),
     }
 }

@@ -4,6 +4,7 @@ use prometheus::core::Collector;
 use prometheus::{HistogramOpts, HistogramVec, IntCounterVec, IntGaugeVec, Opts, Registry};
 
 use super::{LATENCY_BUCKETS, Metric};
+use crate::model::Eviction;
 
 pub(super) fn gauge(registry: &Registry, metric: Metric) -> IntGaugeVec {
     let info = metric.info();
@@ -38,4 +39,12 @@ pub(super) fn built<M: Collector + Clone + 'static>(registry: &Registry, metric:
     let metric = metric.expect("the table has valid names and labels");
     registry.register(Box::new(metric.clone())).expect("the table has each name once");
     metric
+}
+
+/// Label of an order of victims.
+pub(super) fn algorithm(eviction: Eviction) -> &'static str {
+    match eviction {
+        Eviction::Lru => "lru",
+        Eviction::Lfu => "lfu",
+    }
 }
