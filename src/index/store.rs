@@ -101,12 +101,7 @@ impl State {
                 break;
             }
             let key = key_in(segment, self.segments[segment].push(hash));
-            let segments = &self.segments;
-            self.table.insert(*code, key, |key| {
-                let (segment, slot) = place_of(*key);
-                let segment = &segments[segment];
-                coder.code(segment.partition, segment.hash(slot))
-            });
+            self.table.insert(*code, key);
             count += 1;
         }
         self.heap_bytes = self.heap_bytes + self.segments[segment].heap_bytes() - before;
