@@ -3,23 +3,25 @@
 //! Pure and total: no clock, no lock, no I/O, no error. The pipeline is data ([`PIPELINE`]); its gates and the reason
 //! codes are registries that every page, table and label is made from. One run gives both the answer and the trace.
 
+mod alike;
 mod cause;
 mod evidence;
 mod gate;
 mod gates;
+mod holders;
 mod knob;
 mod pipeline;
 mod rank;
 mod reason;
 mod trace;
 
+pub use alike::{Alike, OfMember};
 pub use cause::Cause;
-pub use evidence::{
-    ChainCounts, ChainHashes, Evidence, ExactHash, Holder, Input, Query, Roster, StatsSeen, Warm,
-};
+pub use evidence::{ChainCounts, ChainHashes, Evidence, ExactHash, Input, Query, Roster, StatsSeen, Warm};
 pub use gate::{GateId, GateInfo, Stage};
+pub use holders::{Holder, Holders};
 pub use knob::{Knob, KnobInfo, KnobOwner};
 pub use pipeline::{Arrival, InputResolver, PIPELINE, Plan, Settings, plan};
 pub use rank::{distinguishing_power, freshness, pressure_factor, recency, slo_bias};
 pub use reason::{Reason, ReasonInfo};
-pub use trace::{Candidate, Decision, Hint, Number, Outcome, Step, Value};
+pub use trace::{Candidate, Candidates, Decision, Hint, Number, Outcome, Step, Steps, Value};
