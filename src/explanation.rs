@@ -148,7 +148,7 @@ pub fn explanation(explained: &Explained, request: &LookupRequest<'_>, latency_u
     }
 }
 
-fn explained_step(step: &Step, settings: &Settings) -> ExplainedStep {
+fn explained_step(step: Step<'_>, settings: &Settings) -> ExplainedStep {
     let knobs = step.gate.info().knobs_under(settings.ranker.ranker.value).iter().map(|knob| {
         let (value, source) = knob.effective(settings);
         ExplainedKnob { name: knob.info().name.to_owned(), value, source: source.to_string() }

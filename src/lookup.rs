@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
+use arc_swap::ArcSwap;
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 
@@ -19,7 +20,7 @@ use crate::model::{
     CacheEvent, Eviction, Limits, LookupRequest, PrefixHash, Ranker, RankerKnobs, ReplicaId, ResolvedPolicy,
     Sourced, StateUpdate, TenantId, Timestamp, duration_ns,
 };
-use crate::policy::{PolicySet, PolicyStore};
+use crate::policy::PolicySet;
 
 /// Silence after which a replica counts as silent where no replica timeout is set: six signs of life of the engine sidecar.
 pub const SILENT_AFTER_NS: i64 = 30_000_000_000;
@@ -42,14 +43,44 @@ pub struct RouterConfig {
 pub struct Router {
     index: Index,
     loads: Loads,
-    policies: PolicyStore,
+    in_force: ArcSwap<InForce>,
     /// Held while policies are replaced: lookups and index must end up with the same set.
     replacing: Mutex<()>,
-    ranker: Arc<RankerKnobs>,
     bounds: IndexConfig,
+    server: ServerSettings,
+    drains: Drains,
+}
+
+/// What holds for every tenant.
+struct ServerSettings {
+    ranker: Arc<RankerKnobs>,
     limits: Limits,
     max_in_flight: Sourced<u64>,
-    drains: Drains,
+}
+
+/// The policies in force, with all that a lookup needs of them: it borrows its settings, and counts no reference that
+/// other lookups count too.
+struct InForce {
+    set: Arc<PolicySet>,
+    default: Settings,
+    by_tenant: HashMap<TenantId, Settings>,
+}
+
+impl InForce {
+    fn new(set: PolicySet, server: &ServerSettings) -> Self {
+        let settings = |policy: &Arc<ResolvedPolicy>| Settings {
+            policy: Arc::clone(policy),
+            ranker: Arc::clone(&server.ranker),
+            limits: server.limits,
+            max_in_flight: server.max_in_flight.clone(),
+        };
+        let by_tenant = set.iter().map(|(tenant, policy)| (tenant.clone(), settings(policy))).collect();
+        Self { default: settings(set.default_policy()), by_tenant, set: Arc::new(set) }
+    }
+
+    fn settings_of(&self, tenant: &str) -> &Settings {
+        self.by_tenant.get(tenant).unwrap_or(&self.default)
+    }
 }
 
 /// How a lookup came in.
@@ -111,15 +142,19 @@ impl Router {
         let (default_settings, by_tenant) = index_settings(&config.policies);
         let index = Index::new(IndexConfig { default_settings, ..config.index });
         index.set_tenant_settings(default_settings, by_tenant);
-        Self {
-            index,
-            loads: Loads::new(&config.ranker),
-            policies: PolicyStore::new(config.policies),
-            replacing: Mutex::new(()),
+        let loads = Loads::new(&config.ranker);
+        let server = ServerSettings {
             ranker: Arc::new(config.ranker),
-            bounds: config.index,
             limits: config.index.limits,
             max_in_flight: config.max_in_flight,
+        };
+        Self {
+            index,
+            loads,
+            in_force: ArcSwap::from_pointee(InForce::new(config.policies, &server)),
+            replacing: Mutex::new(()),
+            bounds: config.index,
+            server,
             drains: Drains::default(),
         }
     }
@@ -155,7 +190,7 @@ impl Router {
 
     /// Ranking settings.
     pub fn ranker(&self) -> &RankerKnobs {
-        &self.ranker
+        &self.server.ranker
     }
 
     /// Bounds of the index.
@@ -165,7 +200,7 @@ impl Router {
 
     /// Limits on what one message may hold.
     pub fn limits(&self) -> &Limits {
-        &self.limits
+        &self.server.limits
     }
 
     /// Replicas with entries that have gone silent, by model: not heard of for longer than the replica timeout, or than
@@ -180,7 +215,7 @@ impl Router {
     }
 
     fn silent_after_ns(&self) -> i64 {
-        match self.ranker.replica_timeout_ns.value {
+        match self.server.ranker.replica_timeout_ns.value {
             timeout_ns if timeout_ns > 0 => timeout_ns,
             _ => SILENT_AFTER_NS,
         }
@@ -188,7 +223,7 @@ impl Router {
 
     /// The policies in force.
     pub fn policies(&self) -> Arc<PolicySet> {
-        self.policies.current()
+        Arc::clone(&self.in_force.load().set)
     }
 
     /// Puts `set` in force, for lookups first and then for the index. Returns distinct keys evicted, by tenant.
@@ -198,19 +233,19 @@ impl Router {
     pub fn replace_policies(&self, set: PolicySet) -> Vec<(TenantId, u64)> {
         let (default, by_tenant) = index_settings(&set);
         let _replacing = self.replacing.lock();
-        self.policies.replace(set);
+        self.in_force.store(Arc::new(InForce::new(set, &self.server)));
         self.index.set_tenant_settings(default, by_tenant)
     }
 
     /// Answers a lookup and credits what is delivered.
     pub fn route(&self, request: &LookupRequest<'_>, call: Call) -> Decision {
-        let settings = self.settings(request.tenant);
-        self.decide(request, &settings, call, true)
+        let in_force = self.in_force.load();
+        self.decide(request, in_force.settings_of(request.tenant), call, true)
     }
 
     /// The answer that [`Self::route`] would give, and what it was made of; credits nothing.
     pub fn explain(&self, request: &LookupRequest<'_>, call: Call) -> Explained {
-        let settings = self.settings(request.tenant);
+        let settings = self.in_force.load().settings_of(request.tenant).clone();
         let decision = self.decide(request, &settings, call, false);
         let facts = match decision.needs_facts() {
             true => self.index.facts(request.tenant, request.model, request.scheme),
@@ -221,17 +256,8 @@ impl Router {
 
     /// The decision that [`Self::route`] would give; credits nothing.
     pub fn peek(&self, request: &LookupRequest<'_>, call: Call) -> Decision {
-        let settings = self.settings(request.tenant);
-        self.decide(request, &settings, call, false)
-    }
-
-    fn settings(&self, tenant: &str) -> Settings {
-        Settings {
-            policy: self.policies.policy_of(tenant),
-            ranker: Arc::clone(&self.ranker),
-            limits: self.limits,
-            max_in_flight: self.max_in_flight.clone(),
-        }
+        let in_force = self.in_force.load();
+        self.decide(request, in_force.settings_of(request.tenant), call, false)
     }
 
     fn decide(
@@ -283,12 +309,15 @@ impl Router {
             };
             self.loads.deliver(&query, &members, delivered, call.now);
         }
-        if decision.reason == Reason::PrefixMatch {
-            let delivered: Vec<(&ReplicaId, u32)> = decision
-                .delivered()
-                .filter_map(|Candidate { member, blocks, .. }| Some((decision.roster.get(*member)?, *blocks)))
-                .collect();
-            self.index.credit(&query, &delivered, settings.policy.eviction.value == Eviction::Lfu);
+        if decision.reason != Reason::PrefixMatch {
+            return decision;
+        }
+        if settings.policy.eviction.value == Eviction::Lfu {
+            let named = |one: Candidate| Some((decision.roster.get(one.member)?, one.blocks));
+            let delivered: Vec<(&ReplicaId, u32)> = decision.delivered().filter_map(named).collect();
+            self.index.credit(&query, &delivered, true);
+        } else if let Some(blocks) = decision.delivered_alike().map(|(common, _)| common.blocks).max() {
+            self.index.credit_keys(&query, blocks);
         }
         decision
     }

@@ -192,8 +192,9 @@ fn a_score_is_the_product_of_its_factors() {
     {
         let holder = Holder { last_seen: NOW.plus_ns(-TTL / 2), stats, ..holder(1, 200) };
         let request = LookupRequest { slo: Slo { ttft_ms: 50 }, ..KEYS };
-        let decision = decide(&request, &defaults(), ARRIVAL, Evidence { holders: vec![holder], ..known(3) });
-        let candidate = decision.candidates[0];
+        let decision =
+            decide(&request, &defaults(), ARRIVAL, Evidence { holders: vec![holder].into(), ..known(3) });
+        let candidate = decision.candidates.first().unwrap();
         close(candidate.decay, 0.5);
         close(candidate.probability, 0.5);
         close(candidate.pressure_factor, pressure_factor);
@@ -213,7 +214,7 @@ fn deeper_matches_distinguish_more_and_ties_go_by_id() {
     for (holders, expected) in
         [(chain, [(1, 0.8), (0, 0.4), (2, 0.4), (3, 0.2)]), (exact, [(1, 0.2), (0, 0.2), (2, 0.2), (3, 0.2)])]
     {
-        let evidence = Evidence { holders: holders.to_vec(), ..known(5) };
+        let evidence = Evidence { holders: holders.to_vec().into(), ..known(5) };
         let decision = decide(&KEYS, &defaults(), ARRIVAL, evidence);
         let candidates = decision.candidates.iter();
         let ranked: Vec<(u32, f32)> =
@@ -254,7 +255,7 @@ fn warm_replicas_are_ranked_by_hit_rate_recency_pressure_and_bias() {
     close(hints[0].probability, 0.8);
     close(hints[1].score, 0.5 * 0.5 * 2.0);
     assert_eq!((hints[0].matched_tokens, hints[0].tier), (0, Tier::Unknown));
-    close(decision.candidates[0].distinguishing_power, 1.0);
+    close(decision.candidates.first().unwrap().distinguishing_power, 1.0);
 }
 
 /// What the index is asked for: warm replicas only where they can answer, silence only where it matters.
@@ -298,7 +299,7 @@ fn the_tighter_of_deadline_and_budget_counts() {
         let settings = settings(written, default_ranker());
         let arrival = Arrival { elapsed_ns, deadline_ns, ..ARRIVAL };
         let decision = decide(&KEYS, &settings, arrival, known(1));
-        let step = &decision.steps[0];
+        let step = decision.steps.iter().next().unwrap();
         let got = match step.outcome {
             Outcome::Decided(Reason::Timeout) => step.cause.map(|cause| cause.id()),
             _ => None,
@@ -316,7 +317,7 @@ fn a_timeout_after_the_index_was_read_echoes_the_adapter() {
     for (elapsed_ns, delivered_ns, echoed) in [(0, 5, "lora"), (5, 5, "")] {
         let arrival = Arrival { elapsed_ns, deadline_ns: Some(5), ..ARRIVAL };
         let plan = plan(&request, &settings, &Resolver, arrival);
-        let evidence = plan.query().map(|_| Evidence { holders: vec![holder(0, 128)], ..known(1) });
+        let evidence = plan.query().map(|_| Evidence { holders: vec![holder(0, 128)].into(), ..known(1) });
         assert_eq!(evidence.is_some(), !echoed.is_empty());
         let decision = plan.conclude(evidence).deliver(delivered_ns).0;
         let answer = icache::explanation::answer(&decision, &request, 0);
@@ -458,7 +459,7 @@ fn a_replica_times_out_after_the_timeout() {
     let settings = settings(TenantPolicy::default(), ranker);
     for (silent_ns, reason) in [(30 * SECOND, Reason::PrefixMatch), (30 * SECOND + 1, Reason::AffinityHint)] {
         let heard = vec![NOW.plus_ns(-silent_ns), NOW];
-        let evidence = Evidence { holders: vec![holder(0, 128)], heard: heard.into(), ..known(2) };
+        let evidence = Evidence { holders: vec![holder(0, 128)].into(), heard: heard.into(), ..known(2) };
         let decision = decide(&KEYS, &settings, ARRIVAL, evidence);
         assert_eq!(decision.reason, reason);
         if reason == Reason::AffinityHint {
@@ -481,7 +482,7 @@ fn a_drained_replica_is_treated_as_timed_out() {
         (timeout, vec![silent, NOW, NOW], vec![], &["r1", "r2"], Cause::NotHeardOf),
     ] {
         let settings = settings(TenantPolicy::default(), ranker);
-        let holders = vec![holder(0, 128), holder(1, 128), holder(2, 128)];
+        let holders = vec![holder(0, 128), holder(1, 128), holder(2, 128)].into();
         let evidence = Evidence { holders, heard: heard.into(), drained, ..known(4) };
         let decision = decide(&KEYS, &settings, ARRIVAL, evidence);
         let names: Vec<&str> = decision.hints().map(|hint| hint.replica.as_str()).collect();
@@ -489,7 +490,7 @@ fn a_drained_replica_is_treated_as_timed_out() {
         let step = decision.steps.iter().find(|step| step.gate == GateId::ReplicaTimeout).unwrap();
         assert_eq!((step.outcome, step.cause), (Outcome::Filtered, Some(cause)));
     }
-    let all = Evidence { holders: vec![holder(1, 128)], drained: vec![1], ..known(2) };
+    let all = Evidence { holders: vec![holder(1, 128)].into(), drained: vec![1], ..known(2) };
     let decision = decide(&KEYS, &settings(TenantPolicy::default(), default_ranker()), ARRIVAL, all);
     assert_eq!((decision.reason, decision.because.id()), (Reason::AffinityHint, "replica-timeout"));
     assert!(decision.hints().all(|hint| hint.replica.as_str() == "r0"));
@@ -546,7 +547,7 @@ fn floors_at_their_boundaries() {
             minimum_matched_tokens: Some(floor_tokens),
             ..TenantPolicy::default()
         };
-        let evidence = Evidence { holders: vec![holder(0, 100)], ..known(2) };
+        let evidence = Evidence { holders: vec![holder(0, 100)].into(), ..known(2) };
         let decision = decide(&KEYS, &settings(written, default_ranker()), ARRIVAL, evidence);
         let outcome = |id| decision.steps.iter().find(|step| step.gate.id() == id).map(|step| step.outcome);
         assert_eq!(outcome("routing-floor-score"), Some(score_outcome), "{floor_score}, {floor_tokens}");

@@ -99,7 +99,7 @@ fn together(tasks: Vec<Box<dyn FnOnce() + Send + '_>>) {
 /// What is true of every answer.
 fn check(evidence: &Evidence) {
     assert_eq!(evidence.heard.len(), evidence.roster.len());
-    for holder in &evidence.holders {
+    for holder in evidence.holders.iter() {
         assert!(evidence.roster.get(holder.member).is_some(), "a holder serves the domain");
         assert_eq!(holder.matched_tokens, holder.blocks as i32, "one token a block");
     }

@@ -231,8 +231,8 @@ fn evidence(knows: Knows, heard: Heard, is_chain: bool, wants_warm: bool) -> Evi
         Knows::OtherModel => Evidence { tenant_is_known: true, ..Evidence::default() },
         Knows::OtherScheme => Evidence { tenant_is_known: true, model_is_known: true, ..Evidence::default() },
         Knows::OtherPrefixes => known,
-        Knows::Match => Evidence { holders: vec![holder(0, 128), holder(1, 64)], ..known },
-        Knows::ShallowMatch => Evidence { holders: vec![holder(0, 32)], ..known },
+        Knows::Match => Evidence { holders: vec![holder(0, 128), holder(1, 64)].into(), ..known },
+        Knows::ShallowMatch => Evidence { holders: vec![holder(0, 32)].into(), ..known },
         Knows::MatchOfAll => {
             Evidence { holders: (0..3).map(|member| holder(member, 128)).collect(), ..known }
         }
@@ -375,7 +375,7 @@ fn check_record(point: &Point, decision: &Decision) {
     assert_eq!(decided[0].outcome, Outcome::Decided(decision.reason), "{point:?}");
     assert_eq!(decided[0].gate, decision.decided_by, "{point:?}");
     assert!(decided[0].gate.info().leads_to.contains(&decision.reason), "{point:?}: {:?}", decided[0]);
-    for step in &decision.steps {
+    for step in decision.steps.iter() {
         let (takes, is_match) =
             (step.gate.info().takes_away, decision.candidates.iter().any(|c| c.matched_tokens > 0));
         let had = if is_match { Reason::PrefixMatch } else { Reason::TenantHot };
@@ -394,7 +394,7 @@ fn check_record(point: &Point, decision: &Decision) {
     let hints: Vec<_> = decision.hints().collect();
     assert_eq!(!hints.is_empty(), decision.reason.info().hints, "{point:?}");
     assert!(hints.windows(2).all(|pair| pair[0].score >= pair[1].score), "best first: {point:?}");
-    for candidate in &decision.candidates {
+    for candidate in decision.candidates.iter() {
         let base = match decision.candidates.iter().any(|candidate| candidate.matched_tokens > 0) {
             true => candidate.matched_tokens as f32,
             false => candidate.probability,

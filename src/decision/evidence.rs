@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, LazyLock};
 
+use super::holders::Holders;
 use super::pipeline::Settings;
-use crate::model::{HashList, LookupRequest, PrefixHash, Ranker, ReplicaId, Tier, Timestamp};
+use crate::model::{HashList, LookupRequest, PrefixHash, Ranker, ReplicaId, Timestamp};
 
 /// One index read. All parts of the answer are of the same instant.
 #[derive(Clone, Copy, Debug)]
@@ -154,7 +155,7 @@ pub struct Evidence {
     /// Replicas with at least one entry in (tenant, model, scheme), expired or not until swept.
     pub roster: Arc<Roster>,
     /// Replicas that match, with a run of more than 0 tokens.
-    pub holders: Vec<Holder>,
+    pub holders: Holders,
     /// Replicas of the roster that have statistics; only where asked for and nothing matches.
     pub warm: Vec<Warm>,
     /// When each replica of the roster was last heard of, by member; only where asked for.
@@ -175,7 +176,7 @@ impl Default for Evidence {
         static NOBODY: LazyLock<Arc<Roster>> = LazyLock::new(Arc::default);
         Self {
             roster: Arc::clone(&NOBODY),
-            holders: Vec::new(),
+            holders: Holders::default(),
             warm: Vec::new(),
             heard: Arc::default(),
             drained: Vec::new(),
@@ -274,23 +275,6 @@ impl Roster {
     pub fn iter(&self) -> impl Iterator<Item = &ReplicaId> {
         self.replicas.iter()
     }
-}
-
-/// A replica that holds the prefix, or a leading part of it.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Holder {
-    /// Position in the roster.
-    pub member: u32,
-    /// Blocks of the leading run; 0 for an exact match.
-    pub blocks: u32,
-    /// Tokens of the run by the request's counts, or of the exact entry by its own. Above 0.
-    pub matched_tokens: i32,
-    /// Oldest last-seen time in the run.
-    pub last_seen: Timestamp,
-    /// Coldest tier in the run.
-    pub tier: Tier,
-    /// The replica's statistics, where it has any.
-    pub stats: Option<StatsSeen>,
 }
 
 /// A replica that serves the domain and has statistics.

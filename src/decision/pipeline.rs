@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::evidence::{Balance, Evidence, Input, Query};
 use super::gates::{balanced, index, request, result};
-use super::trace::{Candidate, Decision, Number, Outcome, Step, Value};
+use super::trace::{Candidate, Candidates, Decision, Number, Outcome, Steps, Value};
 use super::{Cause, GateId, Reason, Stage};
 use crate::model::{
     Limits, LookupRequest, PrefixHash, Ranker, RankerKnobs, ResolvedPolicy, Sourced, Timestamp,
@@ -83,7 +83,7 @@ pub static BALANCED_PIPELINE: [PipelineStep; 24] = [
 
 const REQUEST_STEPS: usize = 8;
 
-fn pipeline_of(ranker: Ranker) -> &'static [PipelineStep] {
+pub(super) fn pipeline_of(ranker: Ranker) -> &'static [PipelineStep] {
     match ranker {
         Ranker::Reference => &PIPELINE,
         Ranker::Balanced => &BALANCED_PIPELINE,
@@ -148,11 +148,11 @@ pub(super) struct Run<'a> {
     pub(super) evidence: Evidence,
     pub(super) balance: Balance,
     pub(super) found: Found,
-    pub(super) candidates: Vec<Candidate>,
+    pub(super) candidates: Candidates,
     pub(super) affinity: Option<u32>,
     because: GateId,
     answer: Option<(Reason, GateId)>,
-    steps: Vec<Step>,
+    steps: Steps,
 }
 
 /// What a gate says of a run.
@@ -238,11 +238,11 @@ pub fn plan<'a>(
         evidence: Evidence::default(),
         balance: Balance::default(),
         found: Found::Nothing,
-        candidates: Vec::new(),
+        candidates: Candidates::default(),
         affinity: None,
         because: GateId::Answer,
         answer: None,
-        steps: Vec::with_capacity(pipeline.len()),
+        steps: Steps::new(settings.ranker.ranker.value),
     };
     run.walk(&pipeline[..REQUEST_STEPS]);
     Plan { run }
@@ -332,11 +332,7 @@ impl Run<'_> {
         }
         let verdict = (last.check)(self);
         if matches!(verdict.outcome, Outcome::Decided(_)) {
-            if let Some(step) = self.steps.iter_mut().find(|step| matches!(step.outcome, Outcome::Decided(_)))
-            {
-                step.outcome = Outcome::Downgraded;
-                step.cause = Some(Cause::TimedOut);
-            }
+            self.steps.overrule(Outcome::Downgraded, Cause::TimedOut);
             self.drop_result(last.gate);
             self.affinity = None;
         }
@@ -355,18 +351,11 @@ impl Run<'_> {
             Outcome::Downgraded => self.drop_result(step.gate),
             Outcome::Passed | Outcome::Filtered | Outcome::Skipped => {}
         }
-        self.steps.push(Step {
-            gate: step.gate,
-            stage: step.stage,
-            outcome: verdict.outcome,
-            cause: verdict.cause,
-            // Most gates compare nothing; an empty list is made faster than it is moved.
-            values: if verdict.values.is_empty() { SmallVec::new() } else { verdict.values },
-        });
+        self.steps.push(verdict.outcome, verdict.cause, &verdict.values);
     }
 
     /// A gate found a result.
-    pub(super) fn find(&mut self, gate: GateId, found: Found, candidates: Vec<Candidate>) {
+    pub(super) fn find(&mut self, gate: GateId, found: Found, candidates: Candidates) {
         self.found = found;
         self.candidates = candidates;
         self.because = gate;
@@ -375,14 +364,15 @@ impl Run<'_> {
     fn drop_result(&mut self, gate: GateId) {
         self.found = Found::Nothing;
         self.because = gate;
-        for candidate in self.remaining() {
-            candidate.filtered_by = Some(gate);
-        }
+        let commons = self.candidates.commons_mut();
+        commons
+            .filter(|common| common.filtered_by.is_none())
+            .for_each(|common| common.filtered_by = Some(gate));
     }
 
-    /// Candidates that no gate removed.
-    pub(super) fn remaining(&mut self) -> impl Iterator<Item = &mut Candidate> {
-        self.candidates.iter_mut().filter(|candidate| candidate.filtered_by.is_none())
+    /// Candidates that no gate removed: what they share, and the replicas that share it.
+    pub(super) fn remaining(&self) -> impl Iterator<Item = (Candidate, &[u32])> {
+        self.candidates.groups().filter(|(common, _)| common.filtered_by.is_none())
     }
 
     /// Removes the candidates that `keep` refuses; how many were removed and how many are left.
@@ -392,13 +382,32 @@ impl Run<'_> {
         mut keep: impl FnMut(&Candidate) -> bool,
     ) -> (usize, usize) {
         let (mut removed, mut left) = (0, 0);
-        for candidate in self.remaining() {
-            if keep(candidate) {
+        let judged = self.candidates.iter().map(|mut candidate| {
+            if candidate.filtered_by.is_some() {
+            } else if keep(&candidate) {
                 left += 1;
             } else {
                 candidate.filtered_by = Some(gate);
                 removed += 1;
             }
+            candidate
+        });
+        let judged: Candidates = judged.collect();
+        self.candidates = judged;
+        (removed, left)
+    }
+
+    /// The same, where `keep` looks at nothing that differs between replicas that are alike.
+    pub(super) fn retain_alike(&mut self, gate: GateId, keep: impl Fn(&Candidate) -> bool) -> (usize, usize) {
+        let is_refused = |common: &Candidate| common.filtered_by.is_none() && !keep(common);
+        let count = |(removed, left), (common, members): (Candidate, &[u32])| match is_refused(&common) {
+            true => (removed + members.len(), left),
+            false => (removed, left + members.len()),
+        };
+        let (removed, left) = self.remaining().fold((0, 0), count);
+        if removed > 0 {
+            let commons = self.candidates.commons_mut();
+            commons.filter(|common| is_refused(common)).for_each(|common| common.filtered_by = Some(gate));
         }
         (removed, left)
     }

@@ -1,13 +1,12 @@
 //! Scores. All products are f32, multiplied in the order written here, since other servers of the contract round the
 //! same way; freshness and distinguishing power are computed in f64 and rounded once.
 
-use std::cmp::Ordering;
-
 use smallvec::SmallVec;
 
-use super::evidence::{Evidence, Holder, StatsSeen};
+use super::evidence::{Evidence, StatsSeen};
+use super::holders::{Holder, Holders};
 use super::pipeline::Settings;
-use super::trace::Candidate;
+use super::trace::{Candidate, Candidates};
 use crate::model::{Slo, Tier, Timestamp};
 
 /// `1 - age/ttl`: 1 where the age is 0 or less, 0 from the TTL on. Both in nanoseconds.
@@ -47,24 +46,21 @@ pub fn distinguishing_power(holders: usize, total: usize) -> f32 {
 /// Candidates of a prefix match, best first: `matched_tokens x freshness x pressure_factor x slo_bias`, then
 /// `x distinguishing_power`, where a replica's holders are those that match at least as many tokens of a chain, and all
 /// candidates of an exact lookup.
-pub(super) fn rank_matches(
-    evidence: &Evidence,
-    settings: &Settings,
-    slo: Slo,
-    now: Timestamp,
-) -> Vec<Candidate> {
+pub(super) fn rank_matches(evidence: &Evidence, settings: &Settings, slo: Slo, now: Timestamp) -> Candidates {
     let ttl_ns = settings.policy.ttl_ns.value;
-    let holders = in_order_of_ids(evidence);
-    let at_least = deep_as(&evidence.holders);
-    let mut alike = Alike::default();
-    let ranked = holders.iter().map(|at| {
-        let holder = &evidence.holders[*at as usize];
+    let (holders, total) = (&evidence.holders, evidence.roster.len());
+    let deeper = Deeper::of(holders);
+    let mut power = (0, 0.0);
+    let alike = |(holder, _): (Holder, &[u32])| {
         let deep = match holder.blocks {
             // An exact match is all or nothing: every candidate holds the same.
-            0 => evidence.holders.len(),
-            _ => at_least[*at as usize] as usize,
+            0 => holders.len(),
+            _ => deeper.at_least(holder.matched_tokens),
         };
-        let (decay, distinguishing_power) = alike.factors(holder, deep, evidence.roster.len(), ttl_ns, now);
+        if power.0 != deep {
+            power = (deep, distinguishing_power(deep, total));
+        }
+        let decay = freshness(holder.last_seen.age_ns(now), ttl_ns);
         let factors = Factors::new(settings, slo, decay, pressure(holder.stats, ttl_ns, now));
         Candidate {
             member: holder.member,
@@ -74,93 +70,83 @@ pub(super) fn rank_matches(
             decay,
             pressure_factor: factors.pressure_factor,
             slo_bias: factors.slo_bias,
-            distinguishing_power,
-            score: factors.score(holder.matched_tokens as f32) * distinguishing_power,
+            distinguishing_power: power.1,
+            score: factors.score(holder.matched_tokens as f32) * power.1,
             tier: holder.tier,
             filtered_by: None,
             wait: None,
         }
-    });
-    let mut ranked: Vec<Candidate> = ranked.collect();
-    sort_best_first(&mut ranked);
+    };
+    let mut scored: SmallVec<[Candidate; 8]> = SmallVec::with_capacity(holders.group_count());
+    scored.extend(holders.groups().map(alike));
+    let mut order: SmallVec<[u64; 64]> =
+        scored.iter().zip(0..).map(|(alike, at)| u64::from(descending(alike.score)) << 32 | at).collect();
+    order.sort_unstable();
+    let group = |at: u64| at as u32 as usize;
+    let mut ranked = Candidates::with_capacity(holders.len(), scored.len() + 2);
+    for of_score in order.chunk_by(|a, b| a >> 32 == b >> 32) {
+        if let [at] = of_score {
+            ranked.extend_alike(scored[group(*at)], holders.members_of(group(*at)).iter().copied());
+            continue;
+        }
+        // Each group is in the order of ids by itself; those of one score have to be so together.
+        let members = |at: u64| holders.members_of(group(at)).iter().map(move |member| (*member, at));
+        let longest = of_score.iter().copied().max_by_key(|at| holders.members_of(group(*at)).len());
+        let Some(longest) = longest else { continue };
+        // Mostly all but one of them are short: those go between the members of that one.
+        let others = of_score.iter().filter(|at| **at != longest);
+        let mut others: SmallVec<[(u32, u64); 64]> = others.flat_map(|at| members(*at)).collect();
+        others.sort_unstable();
+        let mut rest = holders.members_of(group(longest));
+        for (member, at) in others {
+            let (before, behind) = rest.split_at(rest.partition_point(|other| *other < member));
+            ranked.extend_alike(scored[group(longest)], before.iter().copied());
+            ranked.push(Candidate { member, ..scored[group(at)] });
+            rest = behind;
+        }
+        ranked.extend_alike(scored[group(longest)], rest.iter().copied());
+    }
     ranked
 }
 
-type Numbers = SmallVec<[u32; 64]>;
+/// A number that sorts scores as [`f32::total_cmp`] does, greatest first.
+fn descending(score: f32) -> u32 {
+    let bits = score.to_bits();
+    if bits >> 31 == 1 { bits } else { !bits & (u32::MAX >> 1) }
+}
 
-/// Places in `evidence.holders` in the order of the members: each stands in its place of the roster, or they are sorted
-/// where the roster is much longer than the list.
-fn in_order_of_ids(evidence: &Evidence) -> Numbers {
-    let (holders, places) = (&evidence.holders, evidence.roster.len());
-    let mut sorted: Numbers = (0..holders.len() as u32).collect();
-    if places > 8 * holders.len() || holders.iter().any(|holder| holder.member as usize >= places) {
-        sorted.sort_unstable_by_key(|at| holders[*at as usize].member);
-        return sorted;
+/// How many holders match at least as many tokens: the depths there are, deepest first, with the number of holders up to
+/// there.
+struct Deeper(SmallVec<[(i32, usize); 8]>);
+
+impl Deeper {
+    fn of(holders: &Holders) -> Self {
+        let mut depths: SmallVec<[(i32, usize); 8]> = SmallVec::new();
+        for (holder, all) in holders.groups() {
+            // Those that match the same mostly stand together.
+            match depths.last_mut() {
+                Some((depth, count)) if *depth == holder.matched_tokens => *count += all.len(),
+                _ => depths.push((holder.matched_tokens, all.len())),
+            }
+        }
+        depths.sort_unstable_by_key(|(depth, _)| std::cmp::Reverse(*depth));
+        let mut so_far = 0;
+        for (_, count) in &mut depths {
+            so_far += *count;
+            *count = so_far;
+        }
+        Self(depths)
     }
-    let mut by_place: Numbers = SmallVec::from_elem(u32::MAX, places);
-    holders.iter().zip(0..).for_each(|(holder, at)| by_place[holder.member as usize] = at);
-    by_place.retain(|at| *at != u32::MAX);
-    by_place
-}
 
-/// For each holder, how many match at least as many tokens.
-fn deep_as(holders: &[Holder]) -> Numbers {
-    let all = holders.len();
-    if holders.is_sorted_by_key(|holder| holder.matched_tokens) {
-        // As a walk along the chain finds them: those that drop out first have the fewest.
-        let mut first_of_depth = 0;
-        return (0..all)
-            .map(|at| {
-                if holders[at].matched_tokens != holders[first_of_depth].matched_tokens {
-                    first_of_depth = at;
-                }
-                (all - first_of_depth) as u32
-            })
-            .collect();
-    }
-    let mut depths: SmallVec<[i32; 64]> = holders.iter().map(|holder| holder.matched_tokens).collect();
-    depths.sort_unstable();
-    let deep = |holder: &Holder| all - depths.partition_point(|depth| *depth < holder.matched_tokens);
-    holders.iter().map(|holder| deep(holder) as u32).collect()
-}
-
-/// The factors computed last: neighbours mostly have the same.
-#[derive(Default)]
-struct Alike {
-    freshness: Option<(Timestamp, f32)>,
-    power: Option<(usize, f32)>,
-}
-
-impl Alike {
-    fn factors(
-        &mut self,
-        holder: &Holder,
-        deep: usize,
-        total: usize,
-        ttl_ns: i64,
-        now: Timestamp,
-    ) -> (f32, f32) {
-        let last_seen = holder.last_seen;
-        let (_, decay) = *match &mut self.freshness {
-            Some(held) if held.0 == last_seen => held,
-            held => held.insert((last_seen, freshness(last_seen.age_ns(now), ttl_ns))),
-        };
-        let (_, power) = *match &mut self.power {
-            Some(held) if held.0 == deep => held,
-            held => held.insert((deep, distinguishing_power(deep, total))),
-        };
-        (decay, power)
+    fn at_least(&self, depth: i32) -> usize {
+        let until = self.0.partition_point(|(held, _)| *held >= depth);
+        until.checked_sub(1).map_or(0, |last| self.0[last].1)
     }
 }
 
 /// Warm replicas, best first: `hit_rate x recency x pressure_factor x slo_bias`. A replica is warm where its statistics
 /// are younger than TenantHotMaxAge and its hit rate is at least TenantHotMinHitRate.
-pub(super) fn rank_warm(
-    evidence: &Evidence,
-    settings: &Settings,
-    slo: Slo,
-    now: Timestamp,
-) -> Vec<Candidate> {
+pub(super) fn rank_warm(evidence: &Evidence, settings: &Settings, slo: Slo, now: Timestamp) -> Candidates {
     let max_age_ns = settings.ranker.tenant_hot_max_age_ns.value;
     let min_hit_rate = settings.ranker.tenant_hot_min_hit_rate.value;
     let ttl_ns = settings.policy.ttl_ns.value;
@@ -190,7 +176,7 @@ pub(super) fn rank_warm(
         })
         .collect();
     sort_best_first(&mut ranked);
-    ranked
+    ranked.into()
 }
 
 struct Factors {
@@ -221,22 +207,34 @@ fn pressure(stats: Option<StatsSeen>, ttl_ns: i64, now: Timestamp) -> f32 {
 
 /// Score descending, then replica id ascending by bytes, which is the order of the roster.
 fn sort_best_first(ranked: &mut [Candidate]) {
-    let is_before = |a: &Candidate, b: &Candidate| match b.score.total_cmp(&a.score) {
-        Ordering::Equal => a.member < b.member,
-        of_scores => of_scores == Ordering::Less,
-    };
-    // Most candidates share the score of the system prompt and stand in the order of their ids already: a few that match
-    // more move up. Where it is otherwise, the general sort takes over.
-    let mut moves_left = 8 * ranked.len();
-    for at in 1..ranked.len() {
-        if !is_before(&ranked[at], &ranked[at - 1]) {
-            continue;
+    ranked.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.member.cmp(&b.member)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_a_score_sorts_as_scores_do() {
+        let scores = [
+            f32::NAN,
+            f32::INFINITY,
+            f32::MAX,
+            2.0,
+            1.0,
+            0.5,
+            f32::MIN_POSITIVE,
+            1e-45,
+            0.0,
+            -0.0,
+            -1e-45,
+            -1.0,
+            f32::MIN,
+            f32::NEG_INFINITY,
+            -f32::NAN,
+        ];
+        for (a, b) in scores.iter().flat_map(|a| scores.iter().map(move |b| (a, b))) {
+            assert_eq!(descending(*a).cmp(&descending(*b)), b.total_cmp(a), "{a} {b}");
         }
-        let to = ranked[..at].partition_point(|held| is_before(held, &ranked[at]));
-        let Some(left) = moves_left.checked_sub(at - to) else {
-            return ranked.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.member.cmp(&b.member)));
-        };
-        moves_left = left;
-        ranked[to..=at].rotate_right(1);
     }
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
+use super::alike::{Alike, OfMember};
+use super::pipeline::{BALANCED_PIPELINE, pipeline_of};
 use super::{Cause, GateId, Reason, Roster, Stage};
-use crate::model::{ReplicaId, Tier};
+use crate::model::{Ranker, ReplicaId, Tier};
 
 /// What a gate did.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -36,8 +36,8 @@ impl Outcome {
 }
 
 /// One gate's part of the run.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Step {
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Step<'a> {
     /// The gate.
     pub gate: GateId,
     /// Where in the pipeline it ran; `minimum-prefix-tokens` and `deadline` run twice.
@@ -47,7 +47,91 @@ pub struct Step {
     /// Why, where that needs saying.
     pub cause: Option<Cause>,
     /// The values it compared.
-    pub values: SmallVec<[Value; 2]>,
+    pub values: &'a [Value],
+}
+
+/// One step for each gate, in pipeline order.
+///
+/// Recorded in every run, so it is kept small: the gate follows from the place, and most gates compare nothing.
+#[derive(Clone, PartialEq)]
+pub struct Steps {
+    /// Whose pipeline ran.
+    ranker: Ranker,
+    marks: [Mark; BALANCED_PIPELINE.len()],
+    len: u8,
+    values: Vec<Value>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+struct Mark {
+    outcome: Outcome,
+    cause: Option<Cause>,
+    /// Where its values end in the list of all.
+    until: u8,
+}
+
+/// Values of all gates of most runs.
+const VALUES: usize = 12;
+
+impl Steps {
+    /// No step yet of those of the ranker's pipeline.
+    pub(super) fn new(ranker: Ranker) -> Self {
+        let skipped = Mark { outcome: Outcome::Skipped, cause: None, until: 0 };
+        let marks = [skipped; BALANCED_PIPELINE.len()];
+        Self { ranker, marks, len: 0, values: Vec::with_capacity(VALUES) }
+    }
+
+    /// Records the next gate; beyond the last one nothing.
+    pub(super) fn push(&mut self, outcome: Outcome, cause: Option<Cause>, values: &[Value]) {
+        if !values.is_empty() {
+            self.values.extend_from_slice(values);
+        }
+        let until = u8::try_from(self.values.len()).unwrap_or(u8::MAX);
+        if let Some(mark) = self.marks.get_mut(usize::from(self.len)) {
+            *mark = Mark { outcome, cause, until };
+            self.len += 1;
+        }
+    }
+
+    /// Tells anew what the gate did that decided.
+    pub(super) fn overrule(&mut self, outcome: Outcome, cause: Cause) {
+        let decided = |mark: &&mut Mark| matches!(mark.outcome, Outcome::Decided(_));
+        if let Some(mark) = self.marks[..usize::from(self.len)].iter_mut().find(decided) {
+            (mark.outcome, mark.cause) = (outcome, Some(cause));
+        }
+    }
+
+    /// Number of steps.
+    pub fn len(&self) -> usize {
+        usize::from(self.len)
+    }
+
+    /// Whether no gate ran.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The steps in order.
+    pub fn iter(&self) -> impl Iterator<Item = Step<'_>> {
+        let mut from = 0;
+        self.marks[..self.len()].iter().zip(pipeline_of(self.ranker)).map(move |(mark, place)| {
+            let until = usize::from(mark.until).min(self.values.len());
+            let values = &self.values[from..until];
+            from = until;
+            Step { gate: place.gate, stage: place.stage, outcome: mark.outcome, cause: mark.cause, values }
+        })
+    }
+
+    /// The first step of `gate`.
+    pub fn of(&self, gate: GateId) -> Option<Step<'_>> {
+        self.iter().find(|step| step.gate == gate)
+    }
+}
+
+impl std::fmt::Debug for Steps {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_list().entries(self.iter()).finish()
+    }
 }
 
 /// A value that a gate compared.
@@ -122,6 +206,19 @@ pub struct Wait {
     pub wait_tokens: f32,
 }
 
+/// Candidates in the order of their rank.
+pub type Candidates = Alike<Candidate>;
+
+impl OfMember for Candidate {
+    fn member(&self) -> u32 {
+        self.member
+    }
+
+    fn of(self, member: u32) -> Self {
+        Self { member, ..self }
+    }
+}
+
 /// One replica of the delivered answer.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Hint<'a> {
@@ -147,9 +244,9 @@ pub struct Decision {
     /// The gate that is the cause of it: the one that found the result, or the one that took it away.
     pub because: GateId,
     /// One step for each gate, in pipeline order.
-    pub steps: Vec<Step>,
+    pub steps: Steps,
     /// Every replica that was considered, best first.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Candidates,
     /// The replica that affinity picked, or a load hint in the shape of affinity.
     pub affinity: Option<u32>,
     /// The replicas that members refer to.
@@ -193,12 +290,13 @@ impl Decision {
 
     /// Whether the keys are right and nobody holds the prefix.
     pub fn is_novel(&self) -> bool {
-        let took_away = |step: &Step| step.gate == GateId::NovelPrefix && step.outcome == Outcome::Downgraded;
+        let took_away =
+            |step: Step<'_>| step.gate == GateId::NovelPrefix && step.outcome == Outcome::Downgraded;
         self.steps.iter().any(took_away)
     }
 
     /// The replica that the gateway is told to use, where the balanced ranker chose it, with what it has to compute.
-    pub fn chosen(&self) -> Option<&Candidate> {
+    pub fn chosen(&self) -> Option<Candidate> {
         let chosen = match self.reason {
             Reason::AffinityHint => {
                 self.candidates.iter().find(|candidate| Some(candidate.member) == self.affinity)
@@ -209,8 +307,14 @@ impl Decision {
     }
 
     /// The candidates of a delivered ranking: prefix match, warm replicas, or the replica of a load hint.
-    pub fn delivered(&self) -> impl Iterator<Item = &Candidate> {
+    pub fn delivered(&self) -> impl Iterator<Item = Candidate> + '_ {
+        self.delivered_alike()
+            .flat_map(|(common, members)| members.iter().map(move |member| common.of(*member)))
+    }
+
+    /// The same, in the groups of those that differ by their replica only.
+    pub fn delivered_alike(&self) -> impl Iterator<Item = (Candidate, &[u32])> {
         let ranked = matches!(self.reason, Reason::PrefixMatch | Reason::TenantHot | Reason::LoadHint);
-        self.candidates.iter().filter(move |candidate| ranked && candidate.filtered_by.is_none())
+        self.candidates.groups().filter(move |(common, _)| ranked && common.filtered_by.is_none())
     }
 }

@@ -2,10 +2,11 @@
 
 use smallvec::SmallVec;
 
-use super::evidence::{Balance, Evidence, Holder, Load};
+use super::evidence::{Balance, Evidence, Load};
+use super::holders::Holder;
 use super::pipeline::{Run, Settings};
 use super::rank::freshness;
-use super::trace::{Candidate, Wait};
+use super::trace::{Candidate, Candidates, Wait};
 use crate::model::{Tier, Timestamp};
 
 /// What pressure makes a wait longer by at most.
@@ -32,7 +33,7 @@ pub fn score(tokens: i32, wait_tokens: f32) -> f32 {
 }
 
 /// All members of the domain, the shortest wait first; of equal waits the one that holds more, then by replica id.
-pub(super) fn rank_waits(run: &Run<'_>) -> Vec<Candidate> {
+pub(super) fn rank_waits(run: &Run<'_>) -> Candidates {
     let Run { evidence, settings, arrival, .. } = run;
     let now = arrival.now;
     let holders = by_member(evidence);
@@ -84,9 +85,9 @@ fn share_s(balance: &Balance) -> f32 {
     if rates > 0.0 { recent / rates } else { 0.0 }
 }
 
-fn by_member(evidence: &Evidence) -> Vec<Option<&Holder>> {
+fn by_member(evidence: &Evidence) -> Vec<Option<Holder>> {
     let mut holders = vec![None; evidence.roster.len()];
-    for holder in &evidence.holders {
+    for holder in evidence.holders.iter() {
         if let Some(place) = holders.get_mut(holder.member as usize) {
             *place = Some(holder);
         }
@@ -98,7 +99,7 @@ fn wait(
     balance: &Balance,
     settings: &Settings,
     member: u32,
-    (tokens, holder): (i32, Option<&Holder>),
+    (tokens, holder): (i32, Option<Holder>),
     (share_s, now): (f32, Timestamp),
 ) -> Wait {
     let knobs = &settings.ranker;
@@ -132,7 +133,7 @@ fn wait(
 
 fn candidate(
     member: u32,
-    holder: Option<&Holder>,
+    holder: Option<Holder>,
     score: f32,
     wait: Wait,
     (settings, now): (&Settings, Timestamp),

@@ -23,32 +23,29 @@ impl Index {
     /// `delivered` gives each replica with the blocks of its run; the count is ignored for an exact lookup. What has
     /// gone from the index since the lookup is passed over.
     pub fn credit(&self, query: &Query<'_>, delivered: &[(&ReplicaId, u32)], counts_hits: bool) {
-        let Some(most) = delivered.iter().map(|(_, blocks)| *blocks as usize).max() else { return };
-        let exact;
-        let (hashes, counts, blocks) = match query.input {
-            // A block without tokens contributed nothing.
-            Input::Chain { hashes, counts } => (hashes.list(), *counts, most.min(hashes.list().len())),
-            Input::Exact(hash) => {
-                exact = [bytes::Bytes::copy_from_slice(hash.as_bytes())];
-                (HashList::Wire(&exact), ChainCounts::Uniform(1), 1)
-            }
-            Input::Nothing => return,
-        };
-        let walk = Walk { query, hashes, counts, blocks };
+        let Some(most) = delivered.iter().map(|(_, blocks)| *blocks).max() else { return };
         if counts_hits {
-            self.count_hits(walk, delivered);
+            with_walk(query, most, |walk| self.count_hits(walk, delivered));
         } else {
-            let state = self.read_state();
-            let Some(path) = path(&state, query) else { return };
-            let (mut at, mut last) = (0, u32::MAX);
-            while at < blocks {
-                let piece = walk.next(&state, path, at, last, u32::MAX);
-                if let Some(Piece { segment, mask, .. }) = piece {
-                    state.mark_hot(path.scope, segment, mask);
-                }
-                (at, last) =
-                    piece.map_or((at + 1, u32::MAX), |piece| (at + piece.count as usize, piece.last));
+            self.credit_keys(query, most);
+        }
+    }
+
+    /// Marks the keys behind a delivered prefix match as hit: those of the first `most` blocks, or that of an exact lookup.
+    pub fn credit_keys(&self, query: &Query<'_>, most: u32) {
+        with_walk(query, most, |walk| self.mark_keys(walk));
+    }
+
+    fn mark_keys(&self, walk: Walk<'_>) {
+        let state = self.read_state();
+        let Some(path) = path(&state, walk.query) else { return };
+        let (mut at, mut last) = (0, u32::MAX);
+        while at < walk.blocks {
+            let piece = walk.next(&state, path, at, last, u32::MAX);
+            if let Some(Piece { segment, mask, .. }) = piece {
+                state.mark_hot(path.scope, segment, mask);
             }
+            (at, last) = piece.map_or((at + 1, u32::MAX), |piece| (at + piece.count as usize, piece.last));
         }
     }
 
@@ -93,6 +90,21 @@ impl Index {
         }
         section.end();
     }
+}
+
+/// Calls `credit` with the first `most` blocks of the chain behind an answer, or with the one hash.
+fn with_walk(query: &Query<'_>, most: u32, credit: impl FnOnce(Walk<'_>)) {
+    let exact;
+    let (hashes, counts, blocks) = match query.input {
+        // A block without tokens contributed nothing.
+        Input::Chain { hashes, counts } => (hashes.list(), *counts, (most as usize).min(hashes.list().len())),
+        Input::Exact(hash) => {
+            exact = [bytes::Bytes::copy_from_slice(hash.as_bytes())];
+            (HashList::Wire(&exact), ChainCounts::Uniform(1), 1)
+        }
+        Input::Nothing => return,
+    };
+    credit(Walk { query, hashes, counts, blocks });
 }
 
 /// The chain behind a delivered answer.

@@ -81,13 +81,11 @@ pub(super) fn check_entry(entry: &PrefixEntry<'_>, limits: &Limits) -> Result<()
         Err(DropCause::ListsDisagree)
     } else if hashes.len() > limits.request_blocks {
         Err(DropCause::TooManyBlocks)
-    } else if hashes.is_empty() && entry.prefix_hash.is_empty() || hashes.iter().any(<[u8]>::is_empty) {
+    } else if hashes.is_empty() && entry.prefix_hash.is_empty() || hashes.lengths().0 == 0 {
         Err(DropCause::EmptyHash)
-    } else if entry.prefix_hash.len() > limits.hash_bytes
-        || hashes.iter().any(|hash| hash.len() > limits.hash_bytes)
-    {
+    } else if entry.prefix_hash.len() > limits.hash_bytes || hashes.lengths().1 > limits.hash_bytes {
         Err(DropCause::LongHash)
-    } else if entry.token_count < 0 || counts.iter().any(|count| *count < 0) {
+    } else if entry.token_count < 0 || counts.iter().fold(0, |signs, count| signs | count) < 0 {
         Err(DropCause::NegativeCount)
     } else if entry.adapter.len() > limits.id_bytes {
         Err(DropCause::LongId)

@@ -7,6 +7,7 @@
 mod apply;
 mod arena;
 mod credit;
+mod crowd;
 mod events;
 mod evict;
 mod export;
@@ -28,6 +29,7 @@ mod store;
 mod sweep;
 mod table;
 mod twins;
+mod walk;
 
 use hashbrown::HashMap;
 use parking_lot::{RwLockReadGuard, RwLockWriteGuard};

@@ -70,10 +70,21 @@ pub(super) struct Domain {
     pub(super) serving: HashMap<u32, u64>,
     /// The members of `serving` in the order of their ids, and each one's place.
     pub(super) roster: Arc<Roster>,
-    /// Each member's place in the roster, by member.
-    pub(super) places: Vec<(u32, u32)>,
+    /// Where each member stands, by member.
+    pub(super) places: Vec<Place>,
     pub(super) by_place: Vec<u32>,
+    /// The place that a seat has in the roster now; free seats have none.
+    pub(super) place_of_seat: Vec<u32>,
     pub(super) roster_is_dirty: bool,
+}
+
+/// A member's place in the roster of a domain, which changes with the roster, and its seat, which is its own as long as it
+/// is there.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Place {
+    pub(super) member: u32,
+    pub(super) place: u32,
+    pub(super) seat: u32,
 }
 
 #[derive(Debug, Default)]

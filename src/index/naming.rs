@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::names::{Domain, Member, Partition, Scope, Stats, Tenant, name_bytes};
+use super::arena::NONE;
+use super::names::{Domain, Member, Partition, Place, Scope, Stats, Tenant, name_bytes};
 use super::state::State;
 use super::twins::ASKED_PARTITIONS;
 use crate::decision::Roster;
@@ -231,8 +232,29 @@ impl State {
         serving.sort_unstable();
         let domain = &mut self.domains[at];
         domain.by_place = serving.iter().map(|(_, member)| *member).collect();
-        domain.places = domain.by_place.iter().zip(0..).map(|(member, place)| (*member, place)).collect();
-        domain.places.sort_unstable();
+        domain.take_seats();
         domain.roster = Arc::new(Roster::new(serving.into_iter().map(|(replica, _)| replica).collect()));
+    }
+}
+
+impl Domain {
+    /// Gives each member of the new roster its place, and a seat to those who had none.
+    fn take_seats(&mut self) {
+        let before = std::mem::take(&mut self.places);
+        let of = |member: u32| before.binary_search_by_key(&member, |place| place.member).ok();
+        let mut taken = vec![false; self.place_of_seat.len().max(self.by_place.len())];
+        for at in self.by_place.iter().filter_map(|member| of(*member)) {
+            taken[before[at].seat as usize] = true;
+        }
+        let mut free = taken.iter().zip(0..).filter(|(taken, _)| !**taken).map(|(_, seat)| seat);
+        let mut place_of_seat = vec![NONE; taken.len()];
+        for (member, place) in self.by_place.iter().zip(0..) {
+            let held = of(*member).map(|at| before[at].seat);
+            let Some(seat) = held.or_else(|| free.next()) else { continue };
+            place_of_seat[seat as usize] = place;
+            self.places.push(Place { member: *member, place, seat });
+        }
+        self.places.sort_unstable();
+        self.place_of_seat = place_of_seat;
     }
 }

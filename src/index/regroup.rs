@@ -64,6 +64,9 @@ impl State {
             self.drop_group(segment, at);
             return true;
         }
+        if owner != NONE {
+            self.drop_crowd(segment);
+        }
         self.segments[segment].holds[at] = left.0;
         self.replace(tenant, id, before, left);
         false
@@ -82,6 +85,9 @@ impl State {
     }
 
     fn drop_group(&mut self, segment: u32, at: usize) {
+        if self.segments[segment].hold(at).owner() != NONE {
+            self.drop_crowd(segment);
+        }
         let held = &mut self.segments[segment];
         let id = held.ids[at];
         self.heap_bytes -= held.heap_bytes();
@@ -109,6 +115,7 @@ impl State {
         self.heap_bytes += GROUP_BYTES + group.heap_bytes();
         let id = self.groups.insert(Group { previous_of_owner: last, next_of_owner: NONE, ..group });
         if owner != NONE {
+            self.drop_crowd(segment);
             match last {
                 NONE => self.members[owner].first = id,
                 last => self.groups[last].next_of_owner = id,
@@ -188,6 +195,9 @@ impl State {
         group.last = mask.ilog2() as u8;
         self.heap_bytes += group.heap_bytes();
         let arrived = group.arrival_of(u32::from(group.last)) + 1;
+        if kind.owner != NONE {
+            self.drop_crowd(segment);
+        }
         self.segments[segment].holds[at] = joined.0;
         self.replace(tenant, id, before, joined);
         *self.arrivals(kind.owner) = arrived;

@@ -2,7 +2,7 @@
 
 use super::arena::NONE;
 use super::names::{Member, name_bytes};
-use super::segment::{key_in, place_of, slots_of};
+use super::segment::{key_in, slots_of};
 use super::state::{Path, State};
 use super::twins::Twins;
 
@@ -60,13 +60,8 @@ impl State {
     fn remove_keys(&mut self, path: Path, segment: u32, mask: u64) {
         let coder = self.table.coder();
         for slot in slots_of(mask) {
-            let segments = &self.segments;
-            let hash = segments[segment].hash(slot);
-            self.table.remove(coder.code(path.partition, hash), key_in(segment, slot), |key| {
-                let (segment, slot) = place_of(*key);
-                let segment = &segments[segment];
-                coder.code(segment.partition, segment.hash(slot))
-            });
+            let hash = self.segments[segment].hash(slot);
+            self.table.remove(coder.code(path.partition, hash), key_in(segment, slot));
             if self.partitions[path.partition].has_twins {
                 self.twins.remove(path.scope, hash, key_in(segment, slot));
                 self.heap_bytes -= Twins::KEY_BYTES;

@@ -5,9 +5,14 @@
 //! segment, as far as tier, hits and order are the same. The owner of a group is a member, or [`NONE`]: that group holds
 //! the times at which anybody reported the keys.
 
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 
 use super::arena::NONE;
+use super::crowd::Crowd;
 use super::group::Hold;
 use crate::model::{HashList, PrefixHash};
 
@@ -42,14 +47,28 @@ pub(super) fn lowest(mask: u64, most: u64) -> u64 {
 }
 
 /// The slots of a set, lowest first.
-pub(super) fn slots_of(mut mask: u64) -> impl DoubleEndedIterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let slot = mask.trailing_zeros();
-        mask &= mask.checked_sub(1)?;
+pub(super) fn slots_of(mask: u64) -> Slots {
+    Slots(mask)
+}
+
+pub(super) struct Slots(u64);
+
+impl Iterator for Slots {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        let slot = self.0.trailing_zeros();
+        self.0 &= self.0.checked_sub(1)?;
         Some(slot)
-    })
-    .collect::<smallvec::SmallVec<[u32; SLOTS]>>()
-    .into_iter()
+    }
+}
+
+impl DoubleEndedIterator for Slots {
+    fn next_back(&mut self) -> Option<u32> {
+        let slot = self.0.checked_ilog2()?;
+        self.0 ^= 1 << slot;
+        Some(slot)
+    }
 }
 
 /// Hashes of one segment: all of one length. Engines' hashes are nearly always 8 bytes.
@@ -79,13 +98,17 @@ pub(super) struct Segment {
     /// Slots whose key is held by somebody.
     pub(super) present: u64,
     /// Groups by owner, those of one owner by creation; the times of the keys last.
-    pub(super) holds: Vec<[u64; 3]>,
+    pub(super) holds: SmallVec<[[u64; 3]; 2]>,
     /// The groups' positions, in the same order.
-    pub(super) ids: Vec<u32>,
+    pub(super) ids: SmallVec<[u32; 2]>,
     /// How many of them are times of keys.
     pub(super) ages: u16,
     /// Marked by lookups while others read.
     pub(super) heat: Mutex<Heat>,
+    /// Its holders as lookups want them, where a lookup has made that since their last change.
+    pub(super) crowd: OnceLock<Option<Box<Crowd>>>,
+    /// Whether a lookup came by since then.
+    pub(super) was_read: AtomicBool,
 }
 
 impl Default for Segment {
@@ -106,10 +129,12 @@ impl Segment {
             next: NONE,
             hashes,
             present: 0,
-            holds: Vec::new(),
-            ids: Vec::new(),
+            holds: SmallVec::new(),
+            ids: SmallVec::new(),
             ages: 0,
             heat: Mutex::default(),
+            crowd: OnceLock::new(),
+            was_read: AtomicBool::new(false),
         }
     }
 
@@ -174,7 +199,17 @@ impl Segment {
         let most = there.min(self.len() - slot as usize).min(hashes.len() - at);
         let run = match (&self.hashes, hashes) {
             (Hashes::Words(words), HashList::Fingerprints(list)) => {
-                in_common(&words[slot as usize..][..most], &list[at..][..most])
+                in_common(&words[slot as usize..][..most], &list[at..][..most], |asked| asked.word())
+            }
+            (Hashes::Words(words), HashList::Flat { bytes, width: 8 }) => {
+                // The last may be shorter, and is none of them then.
+                let asked = bytes.as_chunks::<8>().0.get(at..).unwrap_or_default();
+                let most = most.min(asked.len());
+                in_common(&words[slot as usize..][..most], &asked[..most], |asked| u64::from_ne_bytes(*asked))
+            }
+            (Hashes::Words(words), HashList::Wire(list)) => {
+                let stored = words[slot as usize..][..most].iter();
+                stored.zip(&list[at..]).take_while(|(stored, asked)| stored.as_bytes() == &asked[..]).count()
             }
             _ => (0..most).take_while(|step| self.has(slot + *step as u32, hashes.get(at + step))).count(),
         };
@@ -233,9 +268,13 @@ impl Segment {
             Hashes::Words(words) => words.capacity() * size_of::<PrefixHash>(),
             Hashes::Bytes { bytes, .. } => bytes.capacity(),
         };
-        (hashes + self.holds.capacity() * size_of::<[u64; 3]>() + self.ids.capacity() * size_of::<u32>())
-            as u64
+        (hashes + spilled(&self.holds) + spilled(&self.ids)) as u64
     }
+}
+
+/// Bytes on the heap of a list that is short in most segments.
+fn spilled<A: smallvec::Array>(items: &SmallVec<A>) -> usize {
+    if items.spilled() { items.capacity() * size_of::<A::Item>() } else { 0 }
 }
 
 /// Room for `more` items: what is there is doubled, up to `most`.
@@ -251,17 +290,17 @@ fn word(hash: &[u8]) -> Option<PrefixHash> {
 }
 
 /// Length of the common start of two lists of one length.
-fn in_common(stored: &[PrefixHash], asked: &[PrefixHash]) -> usize {
+fn in_common<T>(stored: &[PrefixHash], asked: &[T], word: impl Fn(&T) -> u64) -> usize {
     const STEP: usize = 8;
     let mut same = 0;
     // Whole steps first, without a branch for each hash.
     for (stored, asked) in stored.chunks_exact(STEP).zip(asked.chunks_exact(STEP)) {
-        let apart = stored.iter().zip(asked).fold(0, |apart, (a, b)| apart | (a.value() ^ b.value()));
+        let apart = stored.iter().zip(asked).fold(0, |apart, (a, b)| apart | (a.word() ^ word(b)));
         if apart != 0 {
             break;
         }
         same += STEP;
     }
     let rest = stored[same..].iter().zip(&asked[same..]);
-    same + rest.take_while(|(a, b)| a == b).count()
+    same + rest.take_while(|(a, b)| a.word() == word(b)).count()
 }

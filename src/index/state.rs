@@ -4,6 +4,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::HashMap;
 
@@ -41,6 +42,8 @@ pub(super) struct State {
     pub(super) epoch: u32,
     /// Bytes of everything but the slots of segments and the key table: lists of segments, groups, orders, names.
     pub(super) heap_bytes: u64,
+    /// Bytes of crowds, which lookups make.
+    pub(super) crowd_bytes: AtomicU64,
     /// Tenants with entries, by a time before which none of those expires.
     pub(super) due: BTreeSet<(i64, u32)>,
     /// Tenants whose entries may have hits.
@@ -88,6 +91,7 @@ impl State {
             idle: BTreeSet::new(),
             epoch: 1,
             heap_bytes: 0,
+            crowd_bytes: AtomicU64::new(0),
             due: BTreeSet::new(),
             credited: Vec::new(),
             twins: Twins::default(),
@@ -104,7 +108,9 @@ impl State {
 
     /// Bytes of the index by its own count: what keys and entries take, their share of the table included.
     pub(super) fn memory_bytes(&self) -> u64 {
-        self.heap_bytes + (self.segments.len() * size_of::<Segment>()) as u64 + self.keys * KEY_BYTES
+        let crowds = self.crowd_bytes.load(Ordering::Relaxed);
+        let segments = (self.segments.len() * size_of::<Segment>()) as u64;
+        self.heap_bytes + crowds + segments + self.keys * KEY_BYTES
     }
 
     pub(super) fn find_key(&self, partition: u32, hash: &[u8]) -> Option<u32> {

@@ -92,21 +92,19 @@ impl State {
         let is_new =
             |(at, code): &(usize, &u64)| *at == 0 || self.find_coded(path, blocks, *at, **code).is_none();
         let new = codes.iter().enumerate().take_while(is_new).count();
-        let mut count = 0;
+        let (mut count, mut seen) = (0, [0_u64; 16]);
         for (at, code) in codes.iter().enumerate().take(new) {
             let hash = blocks.hashes.get(blocks.at + at);
-            // A chain may name a hash twice.
-            let is_known = at > 0 && self.find_coded(path, blocks, at, *code).is_some();
+            // A chain may name a hash twice: the table is asked again where something like it was added just now.
+            let (word, bit) = ((code >> 6) as usize % seen.len(), 1 << (code % 64));
+            let was_seen = seen[word] & bit != 0;
+            seen[word] |= bit;
+            let is_known = was_seen && self.find_coded(path, blocks, at, *code).is_some();
             if is_known || !self.segments[segment].admits(hash) {
                 break;
             }
             let key = key_in(segment, self.segments[segment].push(hash));
-            let segments = &self.segments;
-            self.table.insert(*code, key, |key| {
-                let (segment, slot) = place_of(*key);
-                let segment = &segments[segment];
-                coder.code(segment.partition, segment.hash(slot))
-            });
+            self.table.insert(*code, key);
             count += 1;
         }
         self.heap_bytes = self.heap_bytes + self.segments[segment].heap_bytes() - before;

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use parking_lot::RwLock;
 
 use super::backlog::Backlog;
-use crate::decision::{Balance, Evidence, Roster, Surroundings};
+use crate::decision::{Balance, Evidence, Holders, Roster, Surroundings};
 use crate::model::ReplicaId;
 
 /// Places of members in rosters that are kept by roster at most; beyond, all are made anew.
@@ -58,9 +58,12 @@ impl Members {
             return Balance { pressure: around.pressure, ..Balance::default() };
         };
         let place = |serving: u32| joined.serving.get(serving as usize).copied();
-        for holder in &mut evidence.holders {
-            holder.member = place(holder.member).unwrap_or(holder.member);
+        // Both rosters are in the order of ids: those that stand together do so in the joined one, too.
+        let mut holders = Holders::with_capacity(evidence.holders.len(), 8);
+        for (common, members) in evidence.holders.groups() {
+            holders.extend_alike(common, members.iter().map(|member| place(*member).unwrap_or(*member)));
         }
+        evidence.holders = holders;
         let count = joined.roster.len();
         let mut balance = Balance { idle: joined.idle.len(), ..Balance::default() };
         balance.pressure = scattered(count, &joined.serving, &around.pressure, None);

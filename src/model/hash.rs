@@ -49,6 +49,11 @@ impl PrefixHash {
         u64::from_be_bytes(self.0)
     }
 
+    /// The 64 bits as this machine reads the wire form: to compare with, and no number.
+    pub(crate) fn word(self) -> u64 {
+        u64::from_ne_bytes(self.0)
+    }
+
     /// The wire form.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
@@ -107,6 +112,19 @@ impl<'a> HashList<'a> {
                 let start = at * width;
                 &bytes[start..bytes.len().min(start.saturating_add(*width))]
             }
+        }
+    }
+
+    /// Bytes of the shortest and of the longest hash; of no hashes, more than any and none.
+    pub fn lengths(&self) -> (usize, usize) {
+        match self {
+            Self::Wire(list) => list.iter().fold((usize::MAX, 0), |(shortest, longest), hash| {
+                (shortest.min(hash.len()), longest.max(hash.len()))
+            }),
+            _ if self.is_empty() => (usize::MAX, 0),
+            Self::Fingerprints(_) => (size_of::<PrefixHash>(), size_of::<PrefixHash>()),
+            // All but the last are as long as the first.
+            Self::Flat { .. } => (self.get(self.len() - 1).len(), self.get(0).len()),
         }
     }
 

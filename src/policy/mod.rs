@@ -33,7 +33,7 @@ pub use resolve::{Defaults, TenantPolicy, default_ranker, resolve, resolve_from}
 pub use schema::decimal;
 pub use source::{MAX_POLICY_BYTES, Place, SourceText, Span};
 pub use sources::PolicySources;
-pub use store::{PolicySet, PolicyStore};
+pub use store::PolicySet;
 pub use view::{
     KnobValue, KnobView, KnobsView, NamespaceView, POLICY_VIEW_VERSION, PolicyView, PushedView, ReloadView,
     knobs, view,

@@ -1,8 +1,7 @@
-//! The policies in force, swapped whole.
+//! A set of policies: it is put in force whole.
 
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
 use hashbrown::HashMap;
 
 use super::resolve::{Defaults, TenantPolicy, resolve};
@@ -40,33 +39,5 @@ impl PolicySet {
     /// The policy of tenants that have none of their own.
     pub fn default_policy(&self) -> &Arc<ResolvedPolicy> {
         &self.default
-    }
-}
-
-/// Holds the set in force; readers never wait.
-#[derive(Debug)]
-pub struct PolicyStore {
-    set: ArcSwap<PolicySet>,
-}
-
-impl PolicyStore {
-    /// A store with `set` in force.
-    pub fn new(set: PolicySet) -> Self {
-        Self { set: ArcSwap::from_pointee(set) }
-    }
-
-    /// The set in force.
-    pub fn current(&self) -> Arc<PolicySet> {
-        self.set.load_full()
-    }
-
-    /// The policy in force for `tenant`.
-    pub fn policy_of(&self, tenant: &str) -> Arc<ResolvedPolicy> {
-        Arc::clone(self.set.load().policy_of(tenant))
-    }
-
-    /// Puts `set` in force.
-    pub fn replace(&self, set: PolicySet) {
-        self.set.store(Arc::new(set));
     }
 }

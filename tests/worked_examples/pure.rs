@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use icache::decision::{
-    Arrival, Evidence, Holder, Input, InputResolver, Query, Roster, Settings, StatsSeen, Warm, plan,
+    Arrival, Evidence, Holder, Holders, Input, InputResolver, Query, Roster, Settings, StatsSeen, Warm, plan,
 };
 use icache::model::{HashList, Limits, LookupRequest, PrefixHash, ReplicaId, Slo, Sourced, Tier, Timestamp};
 use icache::policy::default_ranker;
@@ -79,7 +79,7 @@ fn evidence(example: &Example, query: &Query<'_>) -> Evidence {
         example.holds.iter().filter(|hold| in_scope && hold.scheme == query.scheme).collect();
     let roster = Arc::new(Roster::new(in_domain.iter().map(|hold| ReplicaId::from(hold.replica)).collect()));
     let member = |replica| roster.member(replica).expect("whoever holds something is on the roster");
-    let holders: Vec<Holder> = in_domain
+    let holders: Holders = in_domain
         .iter()
         .filter(|hold| hold.adapter == query.adapter)
         .filter_map(|hold| {

@@ -3,7 +3,7 @@
 use super::result::heard_in_time;
 use crate::decision::pipeline::{Found, Run, Verdict};
 use crate::decision::wait::rank_waits;
-use crate::decision::{Cause, GateId, Reason};
+use crate::decision::{Candidates, Cause, GateId, Reason};
 use crate::model::LoadHintCode;
 
 /// Every member is a candidate; that one of them holds the prefix makes it a match.
@@ -26,12 +26,12 @@ pub(in crate::decision) fn minimum_matched_tokens(run: &mut Run<'_>) -> Verdict 
         return Verdict::skipped(Cause::NoResult);
     }
     let floor = run.settings.policy.minimum_matched_tokens.value.max(1);
-    let first = run.remaining().next().map_or(0, |candidate| candidate.matched_tokens);
+    let first = run.remaining().next().map_or(0, |(first, _)| first.matched_tokens);
     let verdict = if first < floor {
         Verdict::downgraded(Cause::FirstBelowFloor)
     } else {
         let (removed, left) =
-            run.retain(GateId::MinimumMatchedTokens, |candidate| candidate.matched_tokens >= floor);
+            run.retain_alike(GateId::MinimumMatchedTokens, |candidate| candidate.matched_tokens >= floor);
         super::result::removal(removed, left, Cause::BelowFloor)
     };
     verdict.count("first_matched_tokens", first).count("floor", floor)
@@ -61,16 +61,20 @@ pub(in crate::decision) fn load_hint(run: &mut Run<'_>) -> Verdict {
     let heard = heard_in_time(run);
     let drained = &run.evidence.drained;
     let mut chosen = None;
-    for candidate in &mut run.candidates {
+    let is_hint = run.settings.ranker.load_hint_code.value == LoadHintCode::LoadHint;
+    let judged = run.candidates.iter().map(|mut candidate| {
         if !heard(candidate.member) || drained.binary_search(&candidate.member).is_ok() {
             candidate.filtered_by = Some(GateId::ReplicaTimeout);
         } else if chosen.is_none() {
             chosen = Some((candidate.member, candidate.wait));
-            candidate.filtered_by = None;
+            candidate.filtered_by = if is_hint { None } else { Some(GateId::LoadHint) };
         } else {
             candidate.filtered_by.get_or_insert(GateId::LoadHint);
         }
-    }
+        candidate
+    });
+    let judged: Candidates = judged.collect();
+    run.candidates = judged;
     let Some((member, wait)) = chosen else {
         return Verdict::skipped(Cause::NoReplica);
     };
@@ -78,7 +82,6 @@ pub(in crate::decision) fn load_hint(run: &mut Run<'_>) -> Verdict {
         LoadHintCode::LoadHint => Reason::LoadHint,
         LoadHintCode::Affinity => {
             run.affinity = Some(member);
-            run.remaining().for_each(|candidate| candidate.filtered_by = Some(GateId::LoadHint));
             Reason::AffinityHint
         }
     };
