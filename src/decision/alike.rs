@@ -74,6 +74,16 @@ impl<T: OfMember> Alike<T> {
         }
     }
 
+    /// The same, as a group by themselves whatever stands before them.
+    pub fn push_group(&mut self, common: T, members: impl IntoIterator<Item = u32>) {
+        let start = self.members.len();
+        self.members.extend(members);
+        if let Some(first) = self.members.get(start) {
+            let until = u32::try_from(self.members.len()).unwrap_or(u32::MAX);
+            self.groups.push(Group { common: common.of(*first), until });
+        }
+    }
+
     /// Makes a group of the members from `start` on, or adds them to the last one; `common` is that of the first.
     fn close(&mut self, start: usize, common: T) {
         let first = common.member();

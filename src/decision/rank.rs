@@ -77,16 +77,17 @@ pub(super) fn rank_matches(evidence: &Evidence, settings: &Settings, slo: Slo, n
             wait: None,
         }
     };
-    let mut scored: SmallVec<[Candidate; 8]> = SmallVec::with_capacity(holders.group_count());
+    let mut scored = Vec::with_capacity(holders.group_count());
     scored.extend(holders.groups().map(alike));
     let mut order: SmallVec<[u64; 64]> =
         scored.iter().zip(0..).map(|(alike, at)| u64::from(descending(alike.score)) << 32 | at).collect();
-    order.sort_unstable();
+    // Mostly in order already, but for a few.
+    order.sort();
     let group = |at: u64| at as u32 as usize;
     let mut ranked = Candidates::with_capacity(holders.len(), scored.len() + 2);
     for of_score in order.chunk_by(|a, b| a >> 32 == b >> 32) {
         if let [at] = of_score {
-            ranked.extend_alike(scored[group(*at)], holders.members_of(group(*at)).iter().copied());
+            ranked.push_group(scored[group(*at)], holders.members_of(group(*at)).iter().copied());
             continue;
         }
         // Each group is in the order of ids by itself; those of one score have to be so together.

@@ -88,7 +88,8 @@ impl State {
         let coder = self.table.coder();
         let code = |at: usize| coder.code(path.partition, blocks.hashes.get(blocks.at + at));
         let codes: SmallVec<[u64; SLOTS]> = (0..left).map(code).collect();
-        // Looked at one after the other, with nothing in between, the places of the table come from memory together.
+        // Asked for beforehand, the places of the table come from memory together.
+        codes.iter().for_each(|code| self.table.ask_for(*code));
         let is_new =
             |(at, code): &(usize, &u64)| *at == 0 || self.find_coded(path, blocks, *at, **code).is_none();
         let new = codes.iter().enumerate().take_while(is_new).count();

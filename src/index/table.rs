@@ -4,6 +4,7 @@ use std::hash::{BuildHasher as _, Hasher as _};
 
 use foldhash::fast::RandomState;
 
+use super::ahead::ask_for;
 use super::arena::NONE;
 
 /// Sub-tables: growing one moves few keys.
@@ -177,6 +178,15 @@ impl Table {
 
     pub(super) fn code(&self, partition: u32, hash: &[u8]) -> u64 {
         self.coder.code(partition, hash)
+    }
+
+    /// Asks for the memory that a look at `code` begins with.
+    pub(super) fn ask_for(&self, code: u64) {
+        let (shard, mark) = split(code);
+        let shard = &self.shards[shard];
+        if let Some(line) = shard.lines.get(shard.home(mark)) {
+            ask_for(line);
+        }
     }
 
     pub(super) fn find(&self, code: u64, is: impl FnMut(&u32) -> bool) -> Option<u32> {

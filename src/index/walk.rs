@@ -3,8 +3,11 @@
 //! It begins with the crowd of the first block's segment, band by band, and goes on so as long as segments are held by
 //! the same crowd. Where one is held by others, its holders go on as single runs, and all others have ended.
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
+use super::ahead::ask_for;
 use super::arena::NONE;
 use super::crowd::{Band, Crowd};
 
@@ -93,6 +96,7 @@ impl<'a> View<'a> {
             if at == 0 {
                 self.begin(&mut walk, segment, slot);
             }
+            self.look_ahead(held);
             let count = held.run(slot, hashes, at);
             self.pass(&mut walk, Piece { segment, slot, count, at });
             if walk.has_ended() {
@@ -107,12 +111,24 @@ impl<'a> View<'a> {
             }
         }
         if let Some(live) = walk.bands.take() {
-            (0..live.bands.len()).for_each(|band| self.finish_band(&mut walk, &live, band, at, &[]));
+            self.finish_bands(&mut walk, &live, 0..live.bands.len(), at, &[]);
         }
         for run in std::mem::take(&mut walk.runs) {
             self.finish(&mut walk, &run, at);
         }
         walk.holders
+    }
+
+    /// Asks for the memory of the segments that most likely follow: of the next one the keys, of the one behind it what
+    /// says where they are.
+    fn look_ahead(&self, held: &Segment) {
+        let follower = |held: &Segment| self.state.segments.get(place_of(held.next).0);
+        let Some(next) = follower(held) else { return };
+        next.ask_for_keys();
+        if let Some(behind) = follower(next) {
+            ask_for(&behind.present);
+            ask_for(&behind.partition);
+        }
     }
 
     fn begin(&self, walk: &mut Walk<'a>, segment: u32, slot: u32) {
@@ -219,7 +235,7 @@ impl<'a> View<'a> {
                 live.bands[band] = held;
             }
             if blocks < count {
-                self.finish_band(walk, live, band, at + blocks as usize, &[]);
+                self.finish_bands(walk, live, band..band + 1, at + blocks as usize, &[]);
                 live.bands[band].is_live = false;
                 live.count -= 1;
             } else {
@@ -240,49 +256,45 @@ impl<'a> View<'a> {
         walk.runs.sort_unstable_by_key(|run| run.member);
         walk.calm = None;
         places.sort_unstable();
-        (0..live.bands.len()).for_each(|band| self.finish_band(walk, live, band, at, &places));
+        self.finish_bands(walk, live, 0..live.bands.len(), at, &places);
     }
 
-    /// The holders of a live band end after `blocks`, but for those at `others` of the crowd's lists, ascending.
-    fn finish_band(
+    /// The holders of live bands end after `blocks`, but for those at `others` of the crowd's lists, ascending.
+    fn finish_bands(
         &self,
         walk: &mut Walk<'a>,
         live: &LiveBands<'a>,
-        band: usize,
+        bands: Range<usize>,
         blocks: usize,
         others: &[u32],
     ) {
-        let LiveBand { is_live, tier, last_seen_ns } = live.bands[band];
         let matched_tokens = walk.tokens(blocks);
-        if !is_live || matched_tokens <= 0 {
+        if matched_tokens <= 0 {
             return;
         }
-        let (crowd, seats) = (live.crowd, &self.domain.place_of_seat);
-        let all = crowd.holders(band);
-        let last_seen = Timestamp::from_ns(last_seen_ns);
-        let common =
-            Holder { member: 0, blocks: blocks as u32, matched_tokens, last_seen, tier, stats: None };
-        if all.len() == 1 && !self.has_stats {
-            if !others.contains(&(all.start as u32)) {
-                let member = seats[crowd.seats[all.start] as usize];
-                walk.holders.push(Holder { member, ..common });
-            }
-            return;
-        }
-        let mut from = all.start;
-        let between = others.iter().map(|other| *other as usize).filter(|other| all.contains(other));
-        for until in between.chain([all.end]) {
-            if self.has_stats {
-                for at in from..until {
-                    let place = seats[crowd.seats[at] as usize];
-                    let run = Run { member: crowd.members[at], place, tier, last_seen_ns };
-                    walk.holders.push(self.holder(&run, blocks as u32, matched_tokens));
+        let (crowd, places) = (live.crowd, &self.domain.place_of_seat);
+        let place = |at: usize| places[crowd.seats[at] as usize];
+        for band in bands.filter(|band| live.bands[*band].is_live) {
+            let LiveBand { tier, last_seen_ns, .. } = live.bands[band];
+            let last_seen = Timestamp::from_ns(last_seen_ns);
+            let common =
+                Holder { member: 0, blocks: blocks as u32, matched_tokens, last_seen, tier, stats: None };
+            let all = crowd.holders(band);
+            let mut from = all.start;
+            let between = others.iter().map(|other| *other as usize).filter(|other| all.contains(other));
+            for until in between.chain([all.end]) {
+                if !self.has_stats && from == all.start {
+                    walk.holders.push_group(common, (from..until).map(place));
+                } else if !self.has_stats {
+                    walk.holders.extend_alike(common, (from..until).map(place));
+                } else {
+                    for at in from..until {
+                        let run = Run { member: crowd.members[at], place: place(at), tier, last_seen_ns };
+                        walk.holders.push(self.holder(&run, blocks as u32, matched_tokens));
+                    }
                 }
-            } else {
-                let places = crowd.seats[from..until].iter().map(|seat| seats[*seat as usize]);
-                walk.holders.extend_alike(common, places);
+                from = until + 1;
             }
-            from = until + 1;
         }
     }
 

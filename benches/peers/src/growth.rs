@@ -55,18 +55,17 @@ pub fn growth() {
 
 /// Distinct blocks that a round stores and removes.
 const CHURNED: u64 = 5_000_000;
-const ROUNDS: u64 = 30;
 
 /// Allocated bytes around a million entries that stay, before and after rounds of distinct blocks that come and go: half
 /// of them block by block, half with the replica that held them.
-pub fn churn() {
+pub fn churn(rounds: u64) {
     let base = Ours::new(REPLICAS, false);
     let chain = |number: u64| blocks(number + 1, 0, 64).map(PrefixHash::new).collect::<Vec<_>>();
     let (_, held) = held_by(|| {
         (0..1_000_000 / 64).for_each(|number| base.report(number as usize % 32, &chain(number), NOW_NS));
     });
     let mut grown = held;
-    for round in 1..=ROUNDS {
+    for round in 1..=rounds {
         let ((), bytes) = held_by(|| {
             let first = round << 32;
             for number in 0..CHURNED / 64 {
@@ -80,7 +79,7 @@ pub fn churn() {
             });
         });
         grown += bytes;
-        if round == 1 || round % 10 == 0 {
+        if round == 1 || round % 10 == 0 || round == rounds {
             println!(
                 "| allocated before round 1 and after round {round} | {:.1} MB | {:.1} MB | {:.3} |",
                 held as f64 / 1e6,

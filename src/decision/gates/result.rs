@@ -128,15 +128,36 @@ pub(in crate::decision) fn affinity(run: &mut Run<'_>) -> Verdict {
     Verdict::decided(Reason::AffinityHint, Some(Cause::StableReplica)).count("replicas", replicas.len())
 }
 
+/// Bytes that are handed to the hasher at once.
+const PIECE: usize = 1_536;
+
 /// SHA-256 over each block hash behind its length (4 bytes, big-endian), or over the exact hash alone.
 fn seed(input: &Input<'_>) -> Option<[u8; 32]> {
     let mut hasher = Sha256::new();
     match input {
         Input::Chain { hashes, .. } => {
+            // Handed over in large pieces: each costs the hasher as much as some bytes do.
+            let (mut piece, mut filled) = ([0; PIECE], 0);
             for hash in hashes.list().iter() {
-                hasher.update(u32::try_from(hash.len()).unwrap_or(u32::MAX).to_be_bytes());
-                hasher.update(hash);
+                let length = u32::try_from(hash.len()).unwrap_or(u32::MAX).to_be_bytes();
+                if filled + length.len() + hash.len() > PIECE {
+                    hasher.update(&piece[..filled]);
+                    filled = 0;
+                }
+                let Some((place, rest)) = piece[filled..].split_first_chunk_mut() else { continue };
+                *place = length;
+                if let (Ok(word), Some(place)) = (<[u8; 8]>::try_from(hash), rest.first_chunk_mut()) {
+                    *place = word;
+                } else if let Some(place) = rest.get_mut(..hash.len()) {
+                    place.copy_from_slice(hash);
+                } else {
+                    hasher.update(length);
+                    hasher.update(hash);
+                    continue;
+                }
+                filled += length.len() + hash.len();
             }
+            hasher.update(&piece[..filled]);
         }
         Input::Exact(hash) => hasher.update(hash.as_bytes()),
         Input::Nothing => return None,
