@@ -293,7 +293,7 @@ fn a_server_that_answers_otherwise_is_named() {
         (ok("<html>"), &["no list of policies"]),
         (ok(&newer.to_string()), &["version 2", "version 1"]),
         ("HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{}".to_owned(), &["cannot reach"]),
-        (String::new(), &["cannot reach"]),
+        (String::new(), &["gives no answer in HTTP"]),
     ] {
         let (url, served) = server(answer);
         fails(&["policy", "show", "--admin-url", &url], 3, &[&[url.as_str()][..], parts].concat());

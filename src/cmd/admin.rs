@@ -165,8 +165,8 @@ impl<'a> Asked<'a> {
         })?;
         let broke = |error: hyper::Error| match self.connector.refusal() {
             Some(refusal) => refusal.of(FaultKind::Tls),
-            None if error.is_parse() => self.plain(),
-            None if error.is_canceled() || error.is_incomplete_message() => self.closed(),
+            // Which of these it is depends on how far the two came in their misunderstanding.
+            None if error.is_parse() || error.is_canceled() || error.is_incomplete_message() => self.plain(),
             None => self.failed(&sentence(&error)),
         };
         let (mut sender, connection) =
@@ -231,21 +231,10 @@ impl<'a> Asked<'a> {
         .of(FaultKind::Unreachable)
     }
 
-    /// The connection ended without an answer, as that of a server does which speaks something else.
-    fn closed(&self) -> ServerError {
-        let (port, ..) = self.request.port.words();
-        ServerError::new(
-            format!("the server at `{}` closed the connection without an answer", self.url),
-            format!(
-                "check that the address is that of the {port} of an icache server; where it has TLS, give an https:// URL"
-            ),
-        )
-    }
-
     fn plain(&self) -> ServerError {
         let (port, ..) = self.request.port.words();
         ServerError::new(
-            format!("what answers at `{}` does not speak HTTP", self.url),
+            format!("what is at `{}` gives no answer in HTTP", self.url),
             format!(
                 "where the server has TLS, give an https:// URL; check that the address is that of its {port}"
             ),
