@@ -56,7 +56,7 @@ fn the_first_replica_decides_between_match_and_load_hint() {
     let decision = server.asks(&[1, 2, 3, 4], at(1.0), false);
     let waits: Vec<f32> = decision.candidates.iter().map(|c| c.wait.unwrap().wait_tokens).collect();
     assert!(waits.is_sorted(), "{waits:?}");
-    for candidate in &decision.candidates {
+    for candidate in decision.candidates.iter() {
         let wait = candidate.wait.unwrap().wait_tokens;
         assert_eq!(candidate.score.to_bits(), (256.0 / (256.0 + wait)).to_bits());
     }
@@ -115,6 +115,6 @@ fn tenant_hot_and_affinity_are_not_emitted_and_the_score_floor_is_off() {
     assert_eq!(cause("routing-floor-score"), Some("scale-of-reference"));
     assert_eq!(cause("affinity"), Some("already-decided"));
     // Pressure 0.5 doubles the wait of 2 x 128 tokens.
-    assert_eq!(decision.candidates[0].wait.unwrap().wait_tokens, 512.0);
+    assert_eq!(decision.candidates.first().unwrap().wait.unwrap().wait_tokens, 512.0);
     assert_eq!(decision.hints().next().unwrap().score, 128.0 / (128.0 + 512.0));
 }

@@ -175,7 +175,7 @@ fn check(decision: &Decision, point: &str) {
     let hints: Vec<_> = decision.hints().collect();
     assert_eq!(!hints.is_empty(), decision.reason.info().hints, "{point}");
     assert!(hints.windows(2).all(|pair| pair[0].score >= pair[1].score), "{point}");
-    for candidate in &decision.candidates {
+    for candidate in decision.candidates.iter() {
         let wait = candidate.wait.unwrap();
         let score = 128.0 / (128.0 + wait.wait_tokens);
         assert_eq!(score.to_bits(), candidate.score.to_bits(), "the shown score is the used one: {point}");
