@@ -23,6 +23,7 @@ mod read;
 mod regroup;
 mod remove;
 mod report;
+mod restore;
 mod segment;
 mod snapshot;
 mod state;

@@ -187,7 +187,7 @@ fn the_pod_monitor_finds_the_sidecars_and_reaches_them() {
         for (name, value) in wanted {
             assert_eq!(pod["metadata"]["labels"][name], *value, "{path}: {name}");
         }
-        assert_eq!(strings(pod, "spec.initContainers.ports.name"), [port.clone()], "{path}");
+        assert_eq!(strings(pod, "spec.initContainers.ports.name"), [port.as_str()], "{path}");
         let admitted = strings(&documents[1], "spec.ingress.ports.port");
         assert!(admitted.contains(&port), "{path}: Prometheus reaches it");
     }

@@ -16,6 +16,9 @@ const WARM: Duration = Duration::from_secs(120);
 const GROWTH: f64 = 1.05;
 const GROWTH_MIB: f64 = 8.0;
 
+/// What is looked at of a scrape.
+type Measure = fn(&Seen) -> f64;
+
 /// One scrape.
 #[derive(Clone, Debug)]
 struct Seen {
@@ -129,11 +132,11 @@ impl Watch {
         if length < WARM {
             return;
         }
-        let most = |from: u32, to: u32, of: fn(&Seen) -> f64| {
+        let most = |from: u32, to: u32, of: Measure| {
             let quarter = |seen: &&Seen| seen.at >= length * from / 4 && seen.at < length * to / 4;
             self.0.iter().filter(quarter).map(of).fold(0.0, f64::max)
         };
-        let judged: [(&str, fn(&Seen) -> f64, f64); 5] = [
+        let judged: [(&str, Measure, f64); 5] = [
             ("MiB of the process", |seen| seen.resident_mib, GROWTH_MIB),
             ("MiB of the index", |seen| seen.index_mib, 1.0),
             ("open files", |seen| seen.files, 4.0),
