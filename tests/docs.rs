@@ -50,7 +50,7 @@ fn flags(command: &clap::Command, into: &mut BTreeSet<String>) {
 }
 
 /// Flags of programs that are not ours, which the documents name too.
-const FOREIGN: &[&str] = &["--bench", "--locked", "--path", "--release", "--target"];
+const FOREIGN: &[&str] = &["--bench", "--locked", "--path", "--release", "--target", "--test"];
 
 #[test]
 fn flags_and_commands_exist() {

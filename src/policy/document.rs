@@ -196,7 +196,7 @@ impl Reader<'_> {
         let at = error.marker().byte_offset().unwrap_or_default().min(self.text.len());
         let said = sentence(&error.info());
         // The parser quotes with apostrophes, and apostrophes that quote come in pairs.
-        let is_quoted = said.matches('\'').count() % 2 == 0;
+        let is_quoted = said.matches('\'').count().is_multiple_of(2);
         let said = if is_quoted { said.replace('\'', "`") } else { said };
         let what = format!("no valid YAML: {said}");
         self.syntax(at..at, what, "repair the YAML here, or in the lines before");
