@@ -49,8 +49,9 @@ fn flags(command: &clap::Command, into: &mut BTreeSet<String>) {
     command.get_subcommands().for_each(|command| flags(command, into));
 }
 
-/// Flags of programs that are not ours, which the documents name too.
-const FOREIGN: &[&str] = &["--bench", "--locked", "--path", "--release", "--target", "--test"];
+/// Flags of programs that are not ours, and of the benchmarks, which the documents name too.
+const FOREIGN: &[&str] =
+    &["--bench", "--locked", "--only", "--path", "--release", "--runs", "--target", "--test"];
 
 #[test]
 fn flags_and_commands_exist() {

@@ -41,11 +41,11 @@ pub struct Args {
     /// Policies that hold in place of the captured ones: a YAML or JSON file, or a folder of them
     #[arg(long, value_name = "PATH", conflicts_with = "server")]
     policy: Option<String>,
-    #[command(flatten)]
-    ranking: RankingArgs,
     /// Pass over and count lines that cannot be used
     #[arg(long)]
     skip_bad: bool,
+    #[command(flatten)]
+    ranking: RankingArgs,
     #[command(flatten)]
     server: ServerArgs,
     /// How much faster than recorded: `1x`, `10x`, or `max` for as fast as the server answers [default: 1x]

@@ -1,5 +1,5 @@
-//! Memory that is wanted soon is asked for early: a long chain and a large report touch places that lie far apart, and
-//! each would be waited for by itself.
+//! Memory that is wanted soon is asked for early: a large report touches places that lie far apart, and each would be waited
+//! for by itself.
 
 /// Asks for the memory of `item`. A hint: it changes nothing but when the memory is there.
 #[inline]

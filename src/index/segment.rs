@@ -11,7 +11,6 @@ use std::sync::atomic::AtomicBool;
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 
-use super::ahead::ask_for;
 use super::arena::NONE;
 use super::crowd::Crowd;
 use super::group::Hold;
@@ -215,14 +214,6 @@ impl Segment {
             _ => (0..most).take_while(|step| self.has(slot + *step as u32, hashes.get(at + step))).count(),
         };
         run as u32
-    }
-
-    /// Asks for the memory of its first keys and holds.
-    pub(super) fn ask_for_keys(&self) {
-        if let Hashes::Words(words) = &self.hashes {
-            words.iter().step_by(8).for_each(ask_for);
-        }
-        self.holds.first().into_iter().for_each(ask_for);
     }
 
     pub(super) fn hold(&self, at: usize) -> Hold {

@@ -7,7 +7,6 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::ahead::ask_for;
 use super::arena::NONE;
 use super::crowd::{Band, Crowd};
 
@@ -96,7 +95,6 @@ impl<'a> View<'a> {
             if at == 0 {
                 self.begin(&mut walk, segment, slot);
             }
-            self.look_ahead(held);
             let count = held.run(slot, hashes, at);
             self.pass(&mut walk, Piece { segment, slot, count, at });
             if walk.has_ended() {
@@ -117,18 +115,6 @@ impl<'a> View<'a> {
             self.finish(&mut walk, &run, at);
         }
         walk.holders
-    }
-
-    /// Asks for the memory of the segments that most likely follow: of the next one the keys, of the one behind it what
-    /// says where they are.
-    fn look_ahead(&self, held: &Segment) {
-        let follower = |held: &Segment| self.state.segments.get(place_of(held.next).0);
-        let Some(next) = follower(held) else { return };
-        next.ask_for_keys();
-        if let Some(behind) = follower(next) {
-            ask_for(&behind.present);
-            ask_for(&behind.partition);
-        }
     }
 
     fn begin(&self, walk: &mut Walk<'a>, segment: u32, slot: u32) {
