@@ -2134,7 +2134,7 @@ _icache() {
             return 0
             ;;
         icache__subcmd__simulate)
-            opts="-o -h -V --trace --workload --requests --utilisation --skip-bad --replicas --blocks-per-replica --prefill-rate --gateways --servers --split-reports --kill --restart --replica-timeout --publish --event-delay --refresh --route --policy --tenant --warmup --seed --html --output --color --help --version"
+            opts="-o -h -V --trace --workload --requests --utilisation --skip-bad --replicas --blocks-per-replica --prefill-rate --gateways --servers --split-reports --kill --restart --replica-timeout --publish --event-delay --refresh --route --ranker --policy --tenant --warmup --seed --html --output --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2202,6 +2202,10 @@ _icache() {
                     ;;
                 --route)
                     COMPREPLY=($(compgen -W "reference balanced round-robin random least-loaded" -- "${cur}"))
+                    return 0
+                    ;;
+                --ranker)
+                    COMPREPLY=($(compgen -W "reference balanced" -- "${cur}"))
                     return 0
                     ;;
                 --policy)

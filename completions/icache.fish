@@ -284,7 +284,7 @@ complete -c icache -n "__fish_icache_using_subcommand simulate" -l prefill-rate 
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l gateways -d 'Gateways that share the requests in turn; each knows only what it has sent itself' -r
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l servers -d 'Servers, each asked by its share of the gateways; there are as many gateways at least' -r
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l kill -d 'An engine and its sidecar die without a word, so long after the first request: `r3@600s`, counted from r0' -r
-complete -c icache -n "__fish_icache_using_subcommand simulate" -l restart -d 'A dead engine comes back with an empty cache' -r
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l restart -d 'An engine, dead or not, begins anew with an empty cache' -r
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l replica-timeout -d 'A replica not heard of for longer gets no hints; 0 switches it off' -r
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l publish -d 'When engines say what a prompt brought into their cache' -r -f -a "start\t'When its prefill begins'
 end\t'When its prefill ends'"
@@ -295,6 +295,8 @@ balanced\t'The first replica of LookupRoute\'s answer, by the expected wait'
 round-robin\t'One engine after the other'
 random\t'Any engine'
 least-loaded\t'The engine with the fewest prompt tokens that are not prefilled yet'"
+complete -c icache -n "__fish_icache_using_subcommand simulate" -l ranker -d 'Compare this ranker with the routings that ask nobody, in place of both rankers' -r -f -a "reference\t''
+balanced\t''"
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l policy -d 'Policies to route under, beside the defaults: a YAML or JSON file, or a folder of them' -r
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l tenant -d 'Whose requests they are, and the namespace of policies that name none' -r
 complete -c icache -n "__fish_icache_using_subcommand simulate" -l warmup -d 'Requests to begin with that go round-robin, whatever the routing' -r

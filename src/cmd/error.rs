@@ -75,6 +75,7 @@ impl UsageError {
             text.split("\n\n").map(|block| block.split_whitespace().collect::<Vec<_>>().join(" "));
         let what = backticked(&blocks.next().unwrap_or_default());
         let what = plain_number(what.strip_prefix("error: ").unwrap_or(&what).trim_end_matches('.'));
+        let what = plain_choice(&what);
         let help = format!("`{command} --help` lists what can be given, with examples");
         let advice = match blocks.find_map(|block| block.strip_prefix("tip: ").map(backticked)) {
             Some(tip) => format!("{tip}; {help}"),
@@ -112,6 +113,15 @@ impl ServerError {
     /// As a diagnosis has it.
     pub fn into_fault(self) -> Fault {
         Fault { kind: self.fault, what: self.what, advice: self.advice }
+    }
+}
+
+/// What the parser says of a choice of flags at its end, `<--a <X>|--b <Y>>`, in plain words.
+fn plain_choice(text: &str) -> String {
+    let choice = text.split_once(" <--").and_then(|(before, rest)| Some((before, rest.strip_suffix('>')?)));
+    match choice.filter(|(_, flags)| flags.contains("|--")) {
+        Some((before, flags)) => format!("{before} --{}", flags.replace("|--", " or --")),
+        None => text.to_owned(),
     }
 }
 
@@ -226,6 +236,21 @@ mod tests {
     #[test]
     fn quotes_become_backticks_and_apostrophes_stay() {
         assert_eq!(backticked("the value 'x' wasn't known"), "the value `x` wasn't known");
+    }
+
+    #[test]
+    fn a_choice_of_flags_is_told_in_plain_words() {
+        for (said, plain) in [
+            (
+                "not provided: <--trace <FILE>|--workload <KIND>>",
+                "not provided: --trace <FILE> or --workload <KIND>",
+            ),
+            ("not provided: <--one|--other>", "not provided: --one or --other"),
+            ("not provided: --trace <FILE>", "not provided: --trace <FILE>"),
+            ("not provided: <FILE>", "not provided: <FILE>"),
+        ] {
+            assert_eq!(plain_choice(said), plain);
+        }
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl RankingArgs {
     }
 }
 
-fn rankers() -> impl TypedValueParser<Value = Ranker> {
+pub(super) fn rankers() -> impl TypedValueParser<Value = Ranker> {
     PossibleValuesParser::new(["reference", "balanced"])
         .map(|label| Ranker::parse(&label).unwrap_or_default())
 }

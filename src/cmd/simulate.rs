@@ -1,5 +1,6 @@
 //! `icache simulate`: a request trace against modelled engines, under several routings.
 
+mod kinds;
 mod scenario;
 
 use std::collections::BTreeSet;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 
+use self::kinds::{Kind, Route, When};
 use self::scenario::ScenarioArgs;
 use super::Outcome;
 use super::error::{CommandError, UsageError, sentence};
@@ -15,17 +17,18 @@ use super::exit::Exit;
 use super::input;
 use super::offline::{STDIN, told};
 use super::policy::{in_place, refused_policy};
+use super::ranking::rankers;
 use super::runtime;
 use crate::capture::Decompressed;
-use crate::model::parse_duration;
+use crate::model::{Ranker, parse_duration};
 use crate::policy::fields::DEFAULT_NAMESPACE;
 use crate::policy::{Defaults, load_sources};
 use crate::render::{self, Format, Printer, SimulationProgress};
 use crate::replay::GivenPolicy;
 use crate::simulate::{
     Contender, DEFAULT_WORKLOAD_REQUESTS, MAX_BLOCKS_PER_REPLICA, MAX_PREFILL_RATE, MAX_REPLICAS, MAX_RUNS,
-    MAX_UTILISATION, MAX_WORKLOAD_REQUESTS, NamedPolicies, Publish, Routing, Scenario, Settings, Simulated,
-    Trace, TraceError, TraceOptions, Workload, simulate,
+    MAX_UTILISATION, MAX_WORKLOAD_REQUESTS, NamedPolicies, Routing, Scenario, Settings, Simulated, Trace,
+    TraceError, TraceOptions, Workload, simulate,
 };
 
 /// Simulate a fleet on a request trace, and compare routings and policies side by side
@@ -100,6 +103,15 @@ pub struct Args {
         help_heading = "Routing"
     )]
     route: Vec<Route>,
+    /// Compare this ranker with the routings that ask nobody, in place of both rankers
+    #[arg(
+        long,
+        value_name = "RANKER",
+        conflicts_with = "route",
+        value_parser = rankers(),
+        help_heading = "Routing"
+    )]
+    ranker: Option<Ranker>,
     /// Policies to route under, beside the defaults: a YAML or JSON file, or a folder of them
     #[arg(long = "policy", value_name = "PATH", help_heading = "Routing")]
     policies: Vec<String>,
@@ -137,66 +149,6 @@ Examples:
   icache simulate --workload hot-prefix --utilisation 60 --kill r3@60s --restart r3@120s --replica-timeout 15s
       synthetic requests, and an engine that dies and comes back";
 
-/// A routing, as the command line names it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-enum Route {
-    /// The first replica of LookupRoute's answer, by who holds the prefix; round-robin where there is none
-    Reference,
-    /// The first replica of LookupRoute's answer, by the expected wait
-    Balanced,
-    /// One engine after the other
-    RoundRobin,
-    /// Any engine
-    Random,
-    /// The engine with the fewest prompt tokens that are not prefilled yet
-    LeastLoaded,
-}
-
-impl From<Route> for Routing {
-    fn from(route: Route) -> Self {
-        match route {
-            Route::Reference => Self::Reference,
-            Route::Balanced => Self::Balanced,
-            Route::RoundRobin => Self::RoundRobin,
-            Route::Random => Self::Random,
-            Route::LeastLoaded => Self::LeastLoaded,
-        }
-    }
-}
-
-/// A kind of synthetic traffic, as the command line names it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-enum Kind {
-    /// 400 long heads, some far more popular than others, with short tails
-    SharedHeads,
-    /// Single turns that share one block
-    Diffuse,
-    /// Half single turns, half bursts of 40 times the same prompt
-    Burst,
-    /// Half of all requests have one prefix
-    HotPrefix,
-}
-
-impl From<Kind> for Workload {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::SharedHeads => Self::SharedHeads,
-            Kind::Diffuse => Self::Diffuse,
-            Kind::Burst => Self::Burst,
-            Kind::HotPrefix => Self::HotPrefix,
-        }
-    }
-}
-
-/// When stored blocks are told of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-enum When {
-    /// When its prefill begins
-    Start,
-    /// When its prefill ends
-    End,
-}
-
 /// Simulates and prints.
 pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
     let (contenders, warnings) = args.contenders()?;
@@ -204,7 +156,7 @@ pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
     let runtime = runtime::single()?;
     let work = {
         let (settings, progress) = (args.settings()?, progress.clone());
-        let (traffic, skip_bad) = (args.traffic(), args.skip_bad);
+        let (traffic, skip_bad) = (args.traffic()?, args.skip_bad);
         move || work(&traffic, skip_bad, &settings, &contenders, &progress)
     };
     let done = runtime.block_on(async {
@@ -284,12 +236,18 @@ fn unusable(path: &str, error: &TraceError) -> UsageError {
 }
 
 impl Args {
-    fn traffic(&self) -> Traffic {
+    fn traffic(&self) -> Result<Traffic, UsageError> {
         match (&self.trace, self.workload) {
-            (Some(path), _) => Traffic::File(path.clone()),
+            // The parser lets it pass, since a trace stands in for a workload.
+            (Some(_), _) if self.requests.is_some() => Err(UsageError::new(
+                "`--requests` is given with `--trace`, whose requests are all used",
+                "leave `--requests` out, or give `--workload` in place of `--trace`",
+            )),
+            (Some(path), _) => Ok(Traffic::File(path.clone())),
             (None, kind) => {
                 let workload = kind.map_or(Workload::Diffuse, Workload::from);
-                Traffic::Made(workload, self.requests.map_or(DEFAULT_WORKLOAD_REQUESTS, size), self.seed)
+                let requests = self.requests.map_or(DEFAULT_WORKLOAD_REQUESTS, size);
+                Ok(Traffic::Made(workload, requests, self.seed))
             }
         }
     }
@@ -308,10 +266,7 @@ impl Args {
             replicas: size(self.replicas),
             blocks_per_replica: size(self.blocks_per_replica),
             prefill_rate: rates.first().copied().unwrap_or(1),
-            publish: match self.publish {
-                When::Start => Publish::Start,
-                When::End => Publish::End,
-            },
+            publish: self.publish.into(),
             event_delay_ns: self.event_delay,
             refresh_ns: self.refresh,
             warmup: self.warmup,
@@ -336,7 +291,11 @@ impl Args {
         }
         let mut contenders = Vec::new();
         for (at, route) in self.route.iter().enumerate() {
-            if self.route[..at].contains(route) {
+            let is_other = matches!(
+                (self.ranker, route),
+                (Some(Ranker::Balanced), Route::Reference) | (Some(Ranker::Reference), Route::Balanced)
+            );
+            if is_other || self.route[..at].contains(route) {
                 continue;
             }
             let routing = Routing::from(*route);

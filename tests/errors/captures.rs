@@ -50,6 +50,8 @@ fn replay() {
     let lines = [
         "replay",
         "replay none.jsonl",
+        "replay none.jsonl --ranker best",
+        "replay none.jsonl --server http://127.0.0.1:1 --ranker balanced",
         "replay folder",
         "replay empty",
         "replay plain.txt",
@@ -230,6 +232,19 @@ fn simulate() {
         "simulate --trace good.trace --html none/page.html",
         "simulate --trace good.trace --html folder",
         "simulate --trace good.trace > /dev/full",
+        "simulate --trace good.trace --workload burst",
+        "simulate --trace good.trace --requests 5",
+        "simulate --trace good.trace --prefill-rate 1,,2",
+        "simulate --trace good.trace --replicas 1 --prefill-rate 1,2",
+        "simulate --trace good.trace --utilisation 201",
+        "simulate --trace good.trace --ranker balanced --route random",
+        "simulate --trace good.trace --split-reports",
+        "simulate --trace good.trace --kill r3",
+        "simulate --trace good.trace --kill r9@5s",
+        "simulate --trace good.trace --restart r3@x",
+        "simulate --workload none",
+        "simulate --workload burst --requests 200001",
+        "simulate --workload burst --servers 65",
     ];
     look("simulate", &world, &lines);
 }

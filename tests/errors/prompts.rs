@@ -29,6 +29,8 @@ fn lookup() {
     let lines = [
         "lookup",
         "lookup $KEYS",
+        "lookup $KEYS --prefix-hash 0a --ranker balanced",
+        "lookup --demo --ranker best",
         "lookup $KEYS --prefix-tokens 16",
         "lookup $KEYS --block 'xyz!'",
         "lookup $KEYS --block ''",

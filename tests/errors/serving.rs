@@ -53,6 +53,10 @@ fn settings() {
     let lines = [
         "serve more",
         "serve --grpc-addr localhost",
+        "serve --ranker best",
+        "serve --prefill-rate 0",
+        "serve --in-flight-ttl 0x",
+        "serve --load-hint-code none",
         "serve --grpc-addr 127.0.0.1",
         "serve --max-entries 0",
         "serve --max-memory 1",

@@ -238,15 +238,17 @@ async fn a_folder_that_cannot_be_written_to_is_told_and_read_all_the_same() {
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-#[tokio::test]
-async fn a_path_that_is_no_folder_is_told() {
+#[test]
+fn a_path_that_is_no_folder_is_refused() {
     let parent = tempfile::tempdir().unwrap();
     let file = parent.path().join("file");
     fs::write(&file, "x").unwrap();
-    let server = Process::start(&[&state_dir(&file), "--state-interval=5ms"]);
-    report(&connect(&server).await, update("r1", "a", &batch(1))).await;
-    until(async || metric(&server, FAILURES).await, |failures| *failures >= 1.0).await;
-    assert_eq!(stopped(server).await.0, Some(0));
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_icache")).args(["serve", &state_dir(&file)]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    let what = format!("error: cannot keep the state in `{}`: it is there, and no folder\n", file.display());
+    assert!(said.starts_with(&what), "{said}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "x");
 }
 

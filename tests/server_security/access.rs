@@ -399,7 +399,7 @@ async fn commands_show_their_token() {
         assert_eq!(state(args, variable), (Some(0), String::new()), "{args:?} {variable:?}");
     }
     for (args, status, says) in [
-        (&[][..], 3, "Unauthenticated"),
+        (&[][..], 3, "UNAUTHENTICATED"),
         (&["--token", "nobody"], 3, "--token-file"),
         (&["--token", LOOKS], 3, "has not the role `observe`"),
         (&["--token", OF_A, "--tenant", "b"], 3, "may not name the tenant `b`"),

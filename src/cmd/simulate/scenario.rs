@@ -19,7 +19,7 @@ pub(super) struct ScenarioArgs {
     /// An engine and its sidecar die without a word, so long after the first request: `r3@600s`, counted from r0
     #[arg(long, value_name = "ENGINE@DURATION", value_parser = fault)]
     kill: Vec<(usize, i64)>,
-    /// A dead engine comes back with an empty cache
+    /// An engine, dead or not, begins anew with an empty cache
     #[arg(long, value_name = "ENGINE@DURATION", value_parser = fault)]
     restart: Vec<(usize, i64)>,
     /// A replica not heard of for longer gets no hints; 0 switches it off
@@ -39,6 +39,12 @@ impl ScenarioArgs {
             return Err(UsageError::new(
                 format!("there is no engine `r{}` in a fleet of {replicas}", fault.replica),
                 format!("name one of r0 to r{}", replicas.saturating_sub(1)),
+            ));
+        }
+        if self.split_reports && self.servers == 1 {
+            return Err(UsageError::new(
+                "`--split-reports` is given with one server",
+                "give `--servers` with a number above 1, too",
             ));
         }
         if faults.len() > MAX_FAULTS {
