@@ -43,15 +43,14 @@ impl<T: OfMember> Alike<T> {
         Self { groups: Vec::with_capacity(groups), members: Vec::with_capacity(replicas) }
     }
 
-    /// A list in which each replica is a group by itself: what is known of it, or of one that is like it, and its place.
-    pub(super) fn each_alone<'a>(items: impl Iterator<Item = (&'a T, u32)> + Clone) -> Self
+    /// A list in which each of `members` is a group by itself; `known` is what is known of it, or of one that is like it.
+    pub(super) fn each_alone<'a>(members: Vec<u32>, known: impl Fn(u32) -> &'a T) -> Self
     where
         T: 'a,
     {
-        let members: Vec<u32> = items.clone().map(|(_, member)| member).collect();
-        let mut groups: Vec<Group<T>> =
-            items.zip(1..).map(|((common, _), until)| Group { common: *common, until }).collect();
-        // Behind the copies, which are plain ones so, and mostly with nothing to do.
+        let group = |(member, until): (&u32, u32)| Group { common: *known(*member), until };
+        let mut groups: Vec<Group<T>> = members.iter().zip(1..).map(group).collect();
+        // Only now, so that what is copied above is copied as it stands; mostly there is nothing to do.
         for (group, member) in groups.iter_mut().zip(&members) {
             if group.common.member() != *member {
                 group.common = group.common.of(*member);
@@ -231,7 +230,7 @@ mod tests {
         assert_eq!(all.iter().last(), Some(Held(7, "a")));
         all.push_alone(Held(8, "a"));
         assert_eq!(groups(&all).last(), Some(&vec![8]));
-        let alone = Alike::each_alone([(&Held(1, "a"), 1), (&Held(1, "a"), 2)].into_iter());
+        let alone = Alike::each_alone(vec![1, 2], |_| &Held(1, "a"));
         assert_eq!(alone.iter().collect::<Vec<_>>(), [Held(1, "a"), Held(2, "a")]);
         assert_eq!(groups(&alone), [[1], [2]]);
         assert!(Alike::<Held>::default().is_empty() && Alike::<Held>::with_capacity(3, 1).first().is_none());

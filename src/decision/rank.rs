@@ -121,11 +121,8 @@ fn one_by_one(holders: &Holders, scored: &[Candidate], places: usize) -> Option<
         order.iter_mut().zip(keys).for_each(|(key, of_member)| *key = of_member);
     }
     sort_nearly_sorted(&mut order);
-    let alone = |key: &u64| {
-        let member = *key as u32;
-        (&scored[found[member as usize] as u32 as usize], member)
-    };
-    Some(Candidates::each_alone(order.iter().map(alone)))
+    let members = order.iter().map(|key| *key as u32).collect();
+    Some(Candidates::each_alone(members, |member| &scored[found[member as usize] as u32 as usize]))
 }
 
 /// The mark of a place whose replica holds nothing; no score has it, since it would be that of a group beyond the last.
