@@ -8,6 +8,11 @@ pub trait OfMember: Copy + PartialEq {
 
     /// The same of the replica at `member`.
     fn of(self, member: u32) -> Self;
+
+    /// Whether `other` differs by its replica at most.
+    fn is_alike(&self, other: &Self) -> bool {
+        *self == other.of(self.member())
+    }
 }
 
 /// A list in which neighbours that differ by their replica only stand together.
@@ -38,6 +43,22 @@ impl<T: OfMember> Alike<T> {
         Self { groups: Vec::with_capacity(groups), members: Vec::with_capacity(replicas) }
     }
 
+    /// A list in which each of `members` is a group by itself; `known` is what is known of it, or of one that is like it.
+    pub(super) fn each_alone<'a>(members: Vec<u32>, known: impl Fn(u32) -> &'a T) -> Self
+    where
+        T: 'a,
+    {
+        let group = |(member, until): (&u32, u32)| Group { common: *known(*member), until };
+        let mut groups: Vec<Group<T>> = members.iter().zip(1..).map(group).collect();
+        // Only now, so that what is copied above is copied as it stands; mostly there is nothing to do.
+        for (group, member) in groups.iter_mut().zip(&members) {
+            if group.common.member() != *member {
+                group.common = group.common.of(*member);
+            }
+        }
+        Self { groups, members }
+    }
+
     /// Number of replicas.
     pub fn len(&self) -> usize {
         self.members.len()
@@ -59,6 +80,7 @@ impl<T: OfMember> Alike<T> {
     }
 
     /// Adds one at the end.
+    #[inline]
     pub fn push(&mut self, item: T) {
         let start = self.members.len();
         self.members.push(item.member());
@@ -84,13 +106,22 @@ impl<T: OfMember> Alike<T> {
         }
     }
 
+    /// The same for one replica, that of `item`.
+    #[inline]
+    pub fn push_alone(&mut self, item: T) {
+        self.members.push(item.member());
+        let until = u32::try_from(self.members.len()).unwrap_or(u32::MAX);
+        self.groups.push(Group { common: item, until });
+    }
+
     /// Makes a group of the members from `start` on, or adds them to the last one; `common` is that of the first.
+    #[inline]
     fn close(&mut self, start: usize, common: T) {
         let first = common.member();
         let until = u32::try_from(self.members.len()).unwrap_or(u32::MAX);
         if let Some(last) = self.groups.last_mut()
             && self.members[start - 1] < first
-            && last.common == common.of(last.common.member())
+            && last.common.is_alike(&common)
         {
             last.until = until;
             return;
@@ -114,10 +145,24 @@ impl<T: OfMember> Alike<T> {
         self.groups.len()
     }
 
+    /// The replicas of each group.
+    pub(super) fn all_members(&self) -> impl Iterator<Item = &[u32]> {
+        let mut from = 0;
+        self.groups.iter().map(move |group| {
+            let until = group.until as usize;
+            &self.members[std::mem::replace(&mut from, until)..until]
+        })
+    }
+
     /// The replicas of group `at`.
     pub(super) fn members_of(&self, at: usize) -> &[u32] {
         let from = at.checked_sub(1).map_or(0, |before| self.groups[before].until as usize);
         &self.members[from..self.groups[at].until as usize]
+    }
+
+    /// What replicas share, group by group; the member is that of the group's first.
+    pub(super) fn commons(&self) -> impl Iterator<Item = &T> {
+        self.groups.iter().map(|group| &group.common)
     }
 
     /// What replicas share, to be changed for all of them; the member has to stay.
@@ -183,6 +228,11 @@ mod tests {
         assert_eq!((all.len(), all.first()), (8, Some(Held(1, "a"))));
         assert_eq!(groups(&all).last(), Some(&vec![0, 4, 7]));
         assert_eq!(all.iter().last(), Some(Held(7, "a")));
+        all.push_alone(Held(8, "a"));
+        assert_eq!(groups(&all).last(), Some(&vec![8]));
+        let alone = Alike::each_alone(vec![1, 2], |_| &Held(1, "a"));
+        assert_eq!(alone.iter().collect::<Vec<_>>(), [Held(1, "a"), Held(2, "a")]);
+        assert_eq!(groups(&alone), [[1], [2]]);
         assert!(Alike::<Held>::default().is_empty() && Alike::<Held>::with_capacity(3, 1).first().is_none());
     }
 }

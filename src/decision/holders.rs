@@ -32,4 +32,9 @@ impl OfMember for Holder {
     fn of(self, member: u32) -> Self {
         Self { member, ..self }
     }
+
+    fn is_alike(&self, other: &Self) -> bool {
+        // The times tell most of them apart.
+        self.last_seen == other.last_seen && *self == other.of(self.member)
+    }
 }

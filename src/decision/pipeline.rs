@@ -375,6 +375,11 @@ impl Run<'_> {
         self.candidates.groups().filter(|(common, _)| common.filtered_by.is_none())
     }
 
+    /// What the groups of those share.
+    pub(super) fn commons_remaining(&self) -> impl Iterator<Item = &Candidate> {
+        self.candidates.commons().filter(|common| common.filtered_by.is_none())
+    }
+
     /// Removes the candidates that `keep` refuses; how many were removed and how many are left.
     pub(super) fn retain(
         &mut self,
@@ -400,11 +405,14 @@ impl Run<'_> {
     /// The same, where `keep` looks at nothing that differs between replicas that are alike.
     pub(super) fn retain_alike(&mut self, gate: GateId, keep: impl Fn(&Candidate) -> bool) -> (usize, usize) {
         let is_refused = |common: &Candidate| common.filtered_by.is_none() && !keep(common);
-        let count = |(removed, left), (common, members): (Candidate, &[u32])| match is_refused(&common) {
-            true => (removed + members.len(), left),
-            false => (removed, left + members.len()),
-        };
-        let (removed, left) = self.remaining().fold((0, 0), count);
+        let (mut removed, mut left) = (0, 0);
+        for (common, members) in self.candidates.commons().zip(self.candidates.all_members()) {
+            match is_refused(common) {
+                true => removed += members.len(),
+                false if common.filtered_by.is_none() => left += members.len(),
+                false => {}
+            }
+        }
         if removed > 0 {
             let commons = self.candidates.commons_mut();
             commons.filter(|common| is_refused(common)).for_each(|common| common.filtered_by = Some(gate));

@@ -47,18 +47,28 @@ pub fn distinguishing_power(holders: usize, total: usize) -> f32 {
 /// `x distinguishing_power`, where a replica's holders are those that match at least as many tokens of a chain, and all
 /// candidates of an exact lookup.
 pub(super) fn rank_matches(evidence: &Evidence, settings: &Settings, slo: Slo, now: Timestamp) -> Candidates {
-    let ttl_ns = settings.policy.ttl_ns.value;
     let (holders, total) = (&evidence.holders, evidence.roster.len());
+    let scored = scored(holders, total, settings, slo, now);
+    if 2 * scored.len() > holders.len()
+        && let Some(ranked) = one_by_one(holders, &scored, total)
+    {
+        return ranked;
+    }
+    by_groups(holders, &scored)
+}
+
+/// A candidate for each group of holders, the members still those of the group's first.
+fn scored(holders: &Holders, total: usize, settings: &Settings, slo: Slo, now: Timestamp) -> Vec<Candidate> {
+    let ttl_ns = settings.policy.ttl_ns.value;
     let deeper = Deeper::of(holders);
-    let mut power = (0, 0.0);
-    let alike = |(holder, _): (Holder, &[u32])| {
-        let deep = match holder.blocks {
-            // An exact match is all or nothing: every candidate holds the same.
-            0 => holders.len(),
-            _ => deeper.at_least(holder.matched_tokens),
-        };
-        if power.0 != deep {
-            power = (deep, distinguishing_power(deep, total));
+    let (mut depth, mut power) = (None, 0.0);
+    let alike = |holder: &Holder| {
+        // An exact match is all or nothing: every candidate holds the same.
+        let depth_of_holder = Some(holder.matched_tokens).filter(|_| holder.blocks > 0);
+        if depth != Some(depth_of_holder) {
+            depth = Some(depth_of_holder);
+            let deep = depth_of_holder.map_or(holders.len(), |depth| deeper.at_least(depth));
+            power = distinguishing_power(deep, total);
         }
         let decay = freshness(holder.last_seen.age_ns(now), ttl_ns);
         let factors = Factors::new(settings, slo, decay, pressure(holder.stats, ttl_ns, now));
@@ -70,15 +80,74 @@ pub(super) fn rank_matches(evidence: &Evidence, settings: &Settings, slo: Slo, n
             decay,
             pressure_factor: factors.pressure_factor,
             slo_bias: factors.slo_bias,
-            distinguishing_power: power.1,
-            score: factors.score(holder.matched_tokens as f32) * power.1,
+            distinguishing_power: power,
+            score: factors.score(holder.matched_tokens as f32) * power,
             tier: holder.tier,
             filtered_by: None,
             wait: None,
         }
     };
     let mut scored = Vec::with_capacity(holders.group_count());
-    scored.extend(holders.groups().map(alike));
+    scored.extend(holders.commons().map(alike));
+    scored
+}
+
+/// The ranking where hardly any replicas share anything, as where each reported at a time of its own; `None` where the
+/// roster is too long to be gone over.
+fn one_by_one(holders: &Holders, scored: &[Candidate], places: usize) -> Option<Candidates> {
+    if places > 32 * holders.len() {
+        return None;
+    }
+    // By replica: its score, as a number that sorts, over its group.
+    let mut by_member: SmallVec<[u64; 64]> = SmallVec::from_elem(NOBODY, places);
+    let found = by_member.as_mut_slice();
+    let (mut last, mut ties) = (0, 0);
+    for ((common, members), group) in scored.iter().zip(holders.all_members()).zip(0_u64..) {
+        let score = u64::from(descending(common.score)) << 32;
+        ties += usize::from(std::mem::replace(&mut last, score) == score);
+        for member in members {
+            *found.get_mut(*member as usize).filter(|held| **held == NOBODY)? = score | group;
+        }
+    }
+    let score_of = |held: u64| held >> 32 << 32;
+    let mut order: SmallVec<[u64; 64]> = SmallVec::from_elem(0, holders.len());
+    if 2 * ties > scored.len() && places <= 4 * holders.len() {
+        // Who holds no more than all others do has a score of 0: those are in order but for the few that hold more.
+        let held = found.iter().zip(0_u64..).filter(|(held, _)| **held != NOBODY);
+        order.iter_mut().zip(held).for_each(|(key, (held, member))| *key = score_of(*held) | member);
+    } else {
+        let members = holders.all_members().flatten();
+        let keys = members.map(|member| score_of(found[*member as usize]) | u64::from(*member));
+        order.iter_mut().zip(keys).for_each(|(key, of_member)| *key = of_member);
+    }
+    sort_nearly_sorted(&mut order);
+    let members = order.iter().map(|key| *key as u32).collect();
+    Some(Candidates::each_alone(members, |member| &scored[found[member as usize] as u32 as usize]))
+}
+
+/// The mark of a place whose replica holds nothing; no score has it, since it would be that of a group beyond the last.
+const NOBODY: u64 = u64::MAX;
+
+/// Sorts by moving up the few that stand too far back; where there are many, as any list is sorted.
+fn sort_nearly_sorted(keys: &mut [u64]) {
+    let mut moves_left = 8 * keys.len();
+    for at in 1..keys.len() {
+        let key = keys[at];
+        if keys[at - 1] <= key {
+            continue;
+        }
+        let to = keys[..at].partition_point(|held| *held <= key);
+        let Some(left) = moves_left.checked_sub(at - to) else {
+            return keys.sort_unstable();
+        };
+        moves_left = left;
+        keys.copy_within(to..at, to + 1);
+        keys[to] = key;
+    }
+}
+
+/// The ranking where many replicas share what is known of them: it goes by groups.
+fn by_groups(holders: &Holders, scored: &[Candidate]) -> Candidates {
     let mut order: SmallVec<[u64; 64]> =
         scored.iter().zip(0..).map(|(alike, at)| u64::from(descending(alike.score)) << 32 | at).collect();
     // Mostly in order already, but for a few.
@@ -123,7 +192,7 @@ struct Deeper(SmallVec<[(i32, usize); 8]>);
 impl Deeper {
     fn of(holders: &Holders) -> Self {
         let mut depths: SmallVec<[(i32, usize); 8]> = SmallVec::new();
-        for (holder, all) in holders.groups() {
+        for (holder, all) in holders.commons().zip(holders.all_members()) {
             // Those that match the same mostly stand together.
             match depths.last_mut() {
                 Some((depth, count)) if *depth == holder.matched_tokens => *count += all.len(),
@@ -214,6 +283,79 @@ fn sort_best_first(ranked: &mut [Candidate]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Holders from `(member, blocks, seconds)`, 16 tokens a block.
+    fn held(all: impl IntoIterator<Item = (u32, u32, i64)>) -> Holders {
+        let holder = |(member, blocks, seconds)| Holder {
+            member,
+            blocks,
+            matched_tokens: 16 * blocks as i32,
+            last_seen: Timestamp::from_ns(seconds * 1_000_000_000),
+            tier: Tier::T1,
+            stats: None,
+        };
+        all.into_iter().map(holder).collect()
+    }
+
+    /// Candidates whose score is a number of their holder's alone.
+    fn scored_by(holders: &Holders, score: impl Fn(&Holder) -> f32) -> Vec<Candidate> {
+        let candidate = |holder: &Holder| Candidate {
+            member: holder.member,
+            blocks: holder.blocks,
+            matched_tokens: holder.matched_tokens,
+            probability: 1.0,
+            decay: holder.last_seen.as_ns() as f32,
+            pressure_factor: 1.0,
+            slo_bias: 1.0,
+            distinguishing_power: 1.0,
+            score: score(holder),
+            tier: holder.tier,
+            filtered_by: None,
+            wait: None,
+        };
+        holders.commons().map(candidate).collect()
+    }
+
+    #[test]
+    fn one_by_one_ranks_as_by_groups_does() {
+        let by_age = |count: u32| held((0..count).map(move |at| (at * 7 % count, 4, i64::from(at))));
+        let some_alike = held((0..40).map(|at| (at * 7 % 40, 1 + at % 3 / 2, i64::from(at / 2))));
+        let scores: [fn(&Holder) -> f32; 4] = [
+            // As where nobody holds more than all others do, but for a few; all apart; in groups; the wrong way round.
+            |holder| if holder.member % 9 == 0 { holder.member as f32 } else { 0.0 },
+            |holder| 1.0 / (1.0 + holder.last_seen.as_ns() as f32),
+            |holder| (holder.member % 5) as f32,
+            |holder| holder.last_seen.as_ns() as f32,
+        ];
+        for holders in [by_age(1), by_age(2), by_age(64), by_age(65), some_alike] {
+            for score in scores {
+                let scored = scored_by(&holders, score);
+                for places in [holders.len(), 5 * holders.len(), 32 * holders.len()] {
+                    let ranked =
+                        one_by_one(&holders, &scored, places).map(|all| all.iter().collect::<Vec<_>>());
+                    assert_eq!(
+                        ranked,
+                        Some(by_groups(&holders, &scored).iter().collect()),
+                        "{places} places"
+                    );
+                }
+                assert!(one_by_one(&holders, &scored, 32 * holders.len() + 1).is_none());
+            }
+        }
+        // Whoever stands beyond the roster, or twice, is left to the other way.
+        for odd in [held([(0, 1, 1), (2, 1, 2)]), held([(1, 1, 1), (1, 1, 2)])] {
+            assert!(one_by_one(&odd, &scored_by(&odd, |_| 1.0), 2).is_none());
+        }
+    }
+
+    #[test]
+    fn a_list_is_sorted_however_it_stands() {
+        for step in [1, 3, 37, 63, 64] {
+            let mut keys: Vec<u64> = (0..65).map(|at| at * step % 65).collect();
+            sort_nearly_sorted(&mut keys);
+            assert_eq!(keys, (0..65).collect::<Vec<_>>(), "steps of {step}");
+        }
+    }
 
     #[test]
     fn the_number_of_a_score_sorts_as_scores_do() {

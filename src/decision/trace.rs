@@ -217,6 +217,11 @@ impl OfMember for Candidate {
     fn of(self, member: u32) -> Self {
         Self { member, ..self }
     }
+
+    fn is_alike(&self, other: &Self) -> bool {
+        // What ages tell apart is told apart here; scores may all be 0.
+        self.decay == other.decay && *self == other.of(self.member)
+    }
 }
 
 /// One replica of the delivered answer.

@@ -23,7 +23,7 @@ pub(super) struct Band {
     pub(super) at_ns: i64,
     pub(super) tier: Tier,
     /// Where the band ends in the list of holders.
-    until: u32,
+    pub(super) until: u32,
 }
 
 /// The holders of a segment, band by band.

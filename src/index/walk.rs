@@ -8,8 +8,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::arena::NONE;
-use super::crowd::{Band, Crowd};
-
+use super::crowd::Crowd;
 use super::group::Hold;
 use super::names::Place;
 use super::read::{Run, Runs, View};
@@ -205,28 +204,29 @@ impl<'a> View<'a> {
         }
         live.crowd = crowd;
         live.calm = u64::MAX;
-        for band in 0..live.bands.len() {
-            let mut held = live.bands[band];
+        let mut ended: SmallVec<[(usize, u32); 8]> = SmallVec::new();
+        for ((held, band), place) in live.bands.iter_mut().zip(&crowd.bands).zip(0..) {
             if !held.is_live {
                 continue;
             }
-            let Band { mask, at_ns, tier, .. } = crowd.bands[band];
-            let blocks = match self.is_fresh(at_ns) {
-                true => (mask >> slot).trailing_ones().min(count),
+            let blocks = match self.is_fresh(band.at_ns) {
+                true => (band.mask >> slot).trailing_ones().min(count),
                 false => 0,
             };
             if blocks > 0 {
-                held.last_seen_ns = held.last_seen_ns.min(at_ns);
-                held.tier = held.tier.max(tier);
-                live.bands[band] = held;
+                held.last_seen_ns = held.last_seen_ns.min(band.at_ns);
+                held.tier = held.tier.max(band.tier);
             }
             if blocks < count {
-                self.finish_bands(walk, live, band..band + 1, at + blocks as usize, &[]);
-                live.bands[band].is_live = false;
-                live.count -= 1;
+                ended.push((place, blocks));
             } else {
-                live.calm &= mask;
+                live.calm &= band.mask;
             }
+        }
+        for (band, blocks) in ended {
+            self.finish_bands(walk, live, band..band + 1, at + blocks as usize, &[]);
+            live.bands[band].is_live = false;
+            live.count -= 1;
         }
     }
 
@@ -260,15 +260,36 @@ impl<'a> View<'a> {
         }
         let (crowd, places) = (live.crowd, &self.domain.place_of_seat);
         let place = |at: usize| places[crowd.seats[at] as usize];
-        for band in bands.filter(|band| live.bands[*band].is_live) {
-            let LiveBand { tier, last_seen_ns, .. } = live.bands[band];
+        let mut others = others;
+        let mut start = crowd.holders(bands.start).start;
+        for (held, band) in live.bands[bands.clone()].iter().zip(&crowd.bands[bands]) {
+            let all = std::mem::replace(&mut start, band.until as usize)..band.until as usize;
+            let mut between: &[u32] = &[];
+            if others.first().is_some_and(|other| *other < band.until) {
+                (between, others) = others.split_at(others.partition_point(|other| *other < band.until));
+            }
+            let LiveBand { is_live, tier, last_seen_ns } = *held;
+            if !is_live {
+                continue;
+            }
             let last_seen = Timestamp::from_ns(last_seen_ns);
-            let common =
-                Holder { member: 0, blocks: blocks as u32, matched_tokens, last_seen, tier, stats: None };
-            let all = crowd.holders(band);
+            let common = |member| Holder {
+                member,
+                blocks: blocks as u32,
+                matched_tokens,
+                last_seen,
+                tier,
+                stats: None,
+            };
+            if !self.has_stats && all.len() == 1 {
+                if between.is_empty() {
+                    walk.holders.push_alone(common(place(all.start)));
+                }
+                continue;
+            }
+            let common = common(0);
             let mut from = all.start;
-            let between = others.iter().map(|other| *other as usize).filter(|other| all.contains(other));
-            for until in between.chain([all.end]) {
+            for until in between.iter().map(|other| *other as usize).chain([all.end]) {
                 if !self.has_stats && from == all.start {
                     walk.holders.push_group(common, (from..until).map(place));
                 } else if !self.has_stats {

@@ -36,17 +36,29 @@ fn timed<T>(times: &mut Vec<Duration>, call: impl FnOnce() -> T) {
     times.push(start.elapsed());
 }
 
-/// Both sides with the state of `fleet`; the answers of both are checked.
-fn filled(fleet: &Fleet, queries: &[Vec<u64>]) -> (Ours, Peer) {
-    let (ours, peer) = (Ours::new(REPLICAS, true), Peer::new());
+/// Ours with the state of `fleet`; the answers are checked. All replicas reported at once, or each at a second of its own.
+fn ours_filled(fleet: &Fleet, queries: &[Vec<u64>], at_once: bool) -> Ours {
+    let ours = Ours::new(REPLICAS, true);
     for report in &fleet.reports {
-        ours.report(report.replica, &prefix_hashes(&fleet.chains[report.chain]), NOW_NS);
+        // A prime, so that the times are in no order of the replicas.
+        let seconds_ago = if at_once { 0 } else { report.replica * 7_919 % REPLICAS };
+        let at_ns = NOW_NS - seconds_ago as i64 * 1_000_000_000;
+        ours.report(report.replica, &prefix_hashes(&fleet.chains[report.chain]), at_ns);
     }
-    peer.run(fleet.reports.iter().map(|report| stored(report.replica, &fleet.chains[report.chain], 0)));
     assert_eq!(ours.router.index().entries() as usize, fleet.entries);
     for chain in queries {
         let expected = fleet.expected(chain);
         assert_eq!(ours.runs(&prefix_hashes(chain)), expected, "ours answers as the naive model does");
+    }
+    ours
+}
+
+/// Both sides with the state of `fleet`; the answers of both are checked.
+fn filled(fleet: &Fleet, queries: &[Vec<u64>]) -> (Ours, Peer) {
+    let (ours, peer) = (ours_filled(fleet, queries, true), Peer::new());
+    peer.run(fleet.reports.iter().map(|report| stored(report.replica, &fleet.chains[report.chain], 0)));
+    for chain in queries {
+        let expected = fleet.expected(chain);
         assert_eq!(peer.runs(&query(chain)), expected, "the peer answers as the naive model does");
     }
     (ours, peer)
@@ -63,6 +75,11 @@ pub fn lookups(blocks_of_chain: usize, entries: usize, plain: bool, beside: bool
     let ask_ours = |times: &mut Vec<Duration>| {
         our_queries.iter().for_each(|query| timed(times, || ours.find(query)));
     };
+    let apart = plain.then(|| ours_filled(&fleet, &queries, false));
+    let ask_apart = |times: &mut Vec<Duration>| {
+        let Some(apart) = &apart else { return };
+        our_queries.iter().for_each(|query| timed(times, || apart.find(query)));
+    };
     let route_ours = |times: &mut Vec<Duration>| {
         our_queries.iter().for_each(|query| timed(times, || ours.route(query)));
     };
@@ -70,21 +87,33 @@ pub fn lookups(blocks_of_chain: usize, entries: usize, plain: bool, beside: bool
         peer_queries.iter().for_each(|query| timed(times, || peer.tree.find_matches(query, false)));
     };
     let passes = 10;
-    let [mut affine, mut stable, mut credited, mut theirs] = [const { Vec::new() }; 4];
+    if let Some(apart) = &apart {
+        apart.set_affinity(false);
+    }
+    let [mut affine, mut stable, mut stable_apart, mut credited, mut theirs] = [const { Vec::new() }; 5];
     for pass in 0..=passes {
         if pass == 1 {
-            [&mut affine, &mut stable, &mut credited, &mut theirs].into_iter().for_each(Vec::clear);
+            let all = [&mut affine, &mut stable, &mut stable_apart, &mut credited, &mut theirs];
+            all.into_iter().for_each(Vec::clear);
         }
         ours.set_affinity(true);
         ask_ours(&mut affine);
         ask_peer(&mut theirs);
         ours.set_affinity(false);
         ask_ours(&mut stable);
+        ask_apart(&mut stable_apart);
         route_ours(&mut credited);
     }
-    let [affine, stable, credited, theirs] = [affine, stable, credited, theirs].map(Times::of);
+    let [affine, stable, stable_apart, credited, theirs] =
+        [affine, stable, stable_apart, credited, theirs].map(Times::of);
     for (share, percent) in [(0.5, "p50"), (0.99, "p99")].into_iter().filter(|_| plain) {
         row(&format!("lookup, {name}, {percent}"), stable.at(share), theirs.at(share), "us");
+        row(
+            &format!("lookup, each replica at a time of its own, {name}, {percent}"),
+            stable_apart.at(share),
+            theirs.at(share),
+            "us",
+        );
         row(&format!("lookup with affinity, {name}, {percent}"), affine.at(share), theirs.at(share), "us");
         row(&format!("lookup and credit, {name}, {percent}"), credited.at(share), theirs.at(share), "us");
     }

@@ -73,7 +73,7 @@ pub(in crate::decision) fn minimum_matched_tokens(run: &mut Run<'_>) -> Verdict 
     if let Some(verdict) = match_only(run.found, floor <= 0) {
         return verdict;
     }
-    let best = run.remaining().map(|(common, _)| common.matched_tokens).max().unwrap_or(0);
+    let best = run.commons_remaining().map(|common| common.matched_tokens).max().unwrap_or(0);
     let (removed, left) =
         run.retain_alike(GateId::MinimumMatchedTokens, |candidate| candidate.matched_tokens >= floor);
     removal(removed, left, Cause::BelowFloor).count("best_matched_tokens", best).count("floor", floor)
@@ -84,7 +84,7 @@ pub(in crate::decision) fn routing_floor_score(run: &mut Run<'_>) -> Verdict {
     if let Some(verdict) = match_only(run.found, floor <= 0.0) {
         return verdict;
     }
-    let best = run.remaining().map(|(common, _)| common.score).fold(0.0, f32::max);
+    let best = run.commons_remaining().map(|common| common.score).fold(0.0, f32::max);
     let verdict = if best < floor { Verdict::downgraded(Cause::BelowFloor) } else { Verdict::passed() };
     verdict.real("best_score", best).real("floor", floor)
 }
