@@ -116,7 +116,9 @@ fn uneven(run: &Run, of: impl Fn(&icache::simulate::Load) -> f64) -> f64 {
 }
 
 /// The runs of a row, and what a cache of all engines' memory would reach.
-fn result(row: &Row, trace: &Trace, seed: u64) -> (Vec<Run>, Reachable) {
+type Figures = (Vec<Run>, Reachable);
+
+fn result(row: &Row, trace: &Trace, seed: u64) -> Figures {
     let contenders = ROUTINGS.map(|routing| Contender { routing, policy: None });
     let result = simulate(row.traffic(), trace, &row.settings(seed), &contenders, &mut |_| {});
     (result.runs, result.reachable)
@@ -146,7 +148,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         None => &conversation,
     };
     let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<Option<(Vec<Run>, Reachable)>>> = Mutex::new(rows.iter().map(|_| None).collect());
+    let done: Mutex<Vec<Option<Figures>>> = Mutex::new(rows.iter().map(|_| None).collect());
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..workers {

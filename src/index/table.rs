@@ -235,7 +235,7 @@ mod tests {
 
     /// Codes of keys 0 to `count`, all in one of `shards` sub-tables and with one of `marks` marks.
     fn codes(count: u32, shards: u64, marks: u64) -> Vec<u64> {
-        (0..u64::from(count)).map(|key| (mixed(key) % shards) << 32 | mixed(!key) % marks).collect()
+        (0..u64::from(count)).map(|key| ((mixed(key) % shards) << 32) | (mixed(!key) % marks)).collect()
     }
 
     fn lines(table: &Table) -> usize {
