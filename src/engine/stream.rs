@@ -91,6 +91,9 @@ pub struct Stream<P> {
     asked: Option<Asked>,
     /// The gap that a replay could not close begins at this number: it is not asked for again.
     exhausted: Option<u64>,
+    /// Number and fingerprint of the live batch that the last restart was told from. Where the replay after it has another
+    /// one in its place, the publisher contradicts itself, and beginning anew once more would bring the same.
+    contested: Option<(u64, u64)>,
     parked: VecDeque<Numbered<P>>,
     parked_bytes: usize,
 }
@@ -133,6 +136,7 @@ impl<P> Stream<P> {
             applied: VecDeque::new(),
             asked: None,
             exhausted: None,
+            contested: None,
             parked: VecDeque::new(),
             parked_bytes: 0,
         }
@@ -199,8 +203,36 @@ impl<P> Stream<P> {
             out.push(Step::Again);
             return;
         }
-        self.lose_until(batch.seq, out);
+        self.fill(batch.seq, out);
+        self.lose_amid_replay(batch.seq, out);
         self.apply(batch, out);
+    }
+
+    /// What a replay leaves out before `until`, as far as it came live meanwhile.
+    fn fill(&mut self, until: u64, out: &mut Vec<Step<P>>) {
+        while self.next < until {
+            let missing = |batch: &Numbered<P>| (self.next..until).contains(&batch.seq);
+            let at = (0..self.parked.len())
+                .filter(|at| missing(&self.parked[*at]))
+                .min_by_key(|at| self.parked[*at].seq);
+            let Some(batch) = at.and_then(|at| self.parked.remove(at)) else { return };
+            self.parked_bytes -= batch.bytes;
+            self.lose_amid_replay(batch.seq, out);
+            self.apply(batch, out);
+        }
+    }
+
+    /// Passes over what waits and was replayed, as long as its fingerprint can tell that, before a loss forgets it.
+    fn lose_amid_replay(&mut self, seq: u64, out: &mut Vec<Step<P>>) {
+        if seq > self.next {
+            let waiting = std::mem::take(&mut self.parked);
+            let is_repeated = |batch: &Numbered<P>| self.fingerprint_of(batch.seq) == Some(batch.fingerprint);
+            let (repeated, waiting): (VecDeque<_>, VecDeque<_>) = waiting.into_iter().partition(is_repeated);
+            self.parked_bytes -= repeated.iter().map(|batch| batch.bytes).sum::<usize>();
+            self.parked = waiting;
+            out.extend(repeated.iter().map(|_| Step::Again));
+            self.lose_until(seq, out);
+        }
     }
 
     /// The replay that was asked for last is over; a live stream goes on with what came meanwhile.
@@ -237,7 +269,13 @@ impl<P> Stream<P> {
                 out.push(Step::Again);
                 return None;
             }
+            let told_by = Some((seq, batch.fingerprint));
+            if self.contested == told_by {
+                out.push(Step::Again);
+                return None;
+            }
             self.restart(out);
+            self.contested = told_by;
         }
         if self.joins_anywhere && self.applied.is_empty() && self.last_live.is_none() {
             self.next = seq;
@@ -250,6 +288,7 @@ impl<P> Stream<P> {
             self.lose_until(seq, out);
         }
         self.last_live = Some(seq);
+        self.contested = None;
         self.apply(batch, out);
         None
     }

@@ -67,6 +67,46 @@ fn a_gap_is_asked_for_once_from_the_first_missing() {
 }
 
 #[test]
+fn what_a_replay_leaves_out_comes_from_what_came_live_meanwhile() {
+    check(
+        Stream::live(),
+        &[
+            ("live 0", "+0"),
+            ("live 2", "ask 1"),
+            ("live 3", ""),
+            ("live 4", ""),
+            ("live 6", ""),
+            ("replay 1", "+1"),
+            ("replay 4", "+2 +3 +4"),
+            ("replay 7", "again lost 1 +6 +7"),
+            ("end", ""),
+            ("live 8", "+8"),
+        ],
+    );
+}
+
+#[test]
+fn a_publisher_that_contradicts_itself_is_asked_once() {
+    check(
+        Stream::live(),
+        &[
+            ("live 0", "+0"),
+            ("live 2", "ask 1"),
+            ("live 1 other", ""),
+            ("replay 1", "+1"),
+            ("end", "+2 restart ask 0"),
+            ("replay 0", "+0"),
+            ("replay 1", "+1"),
+            ("replay 2", "+2"),
+            ("end", "again"),
+            ("live 3", "+3"),
+            // Another process is still told from it.
+            ("live 0 other", "restart +0"),
+        ],
+    );
+}
+
+#[test]
 fn a_first_number_above_0_is_a_gap_from_0() {
     let all: Vec<String> = (0..17).map(|seq| format!("replay {seq}")).collect();
     let applied: Vec<String> = (0..17).map(|seq| format!("+{seq}")).collect();
