@@ -11,6 +11,7 @@ mod gates;
 mod holders;
 mod knob;
 mod pipeline;
+mod places;
 mod rank;
 mod reason;
 mod trace;
@@ -25,7 +26,8 @@ pub use evidence::{
 pub use gate::{GateId, GateInfo, Stage};
 pub use holders::{Holder, Holders};
 pub use knob::{Knob, KnobInfo, KnobOwner};
-pub use pipeline::{Arrival, BALANCED_PIPELINE, InputResolver, PIPELINE, Plan, Settings, plan};
+pub use pipeline::{Arrival, InputResolver, Plan, Settings, plan};
+pub use places::{BALANCED_PIPELINE, PIPELINE};
 pub use rank::{distinguishing_power, freshness, pressure_factor, recency, slo_bias};
 pub use reason::{Reason, ReasonInfo};
 pub use trace::{Candidate, Candidates, Decision, Hint, Number, Outcome, Step, Steps, Value, Wait};

@@ -1,94 +1,14 @@
-//! The pipeline as data, and the three moves of a lookup: [`plan`] the read, conclude on the evidence, deliver in time.
+//! The three moves of a lookup through the pipeline: [`plan`] the read, conclude on the evidence, deliver in time.
 
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use super::evidence::{Balance, Evidence, Input, Query};
-use super::gates::{balanced, index, request, result};
+use super::places::{PipelineStep, REQUEST_STEPS, pipeline_of};
 use super::trace::{Candidate, Candidates, Decision, Number, Outcome, Steps, Value};
-use super::{Cause, GateId, Reason, Stage};
-use crate::model::{
-    Limits, LookupRequest, PrefixHash, Ranker, RankerKnobs, ResolvedPolicy, Sourced, Timestamp,
-};
-
-/// One position of the pipeline.
-pub struct PipelineStep {
-    /// The gate.
-    pub gate: GateId,
-    /// The part of the pipeline.
-    pub stage: Stage,
-    check: for<'r, 'a> fn(&'r mut Run<'a>) -> Verdict,
-}
-
-const fn step(gate: GateId, stage: Stage, check: for<'r, 'a> fn(&'r mut Run<'a>) -> Verdict) -> PipelineStep {
-    PipelineStep { gate, stage, check }
-}
-
-/// Every gate of the reference ranker, in order. A gate that decides ends the run; `deadline` stands at both ends, above
-/// every other answer.
-pub static PIPELINE: [PipelineStep; 23] = [
-    step(GateId::Deadline, Stage::Request, request::deadline),
-    step(GateId::LoadShed, Stage::Request, request::load_shed),
-    step(GateId::OverLimit, Stage::Request, request::over_limit),
-    step(GateId::ReservedTenant, Stage::Request, request::reserved_tenant),
-    step(GateId::RequireChain, Stage::Request, request::require_chain),
-    step(GateId::ResolveInput, Stage::Request, request::resolve_input),
-    step(GateId::MinimumPrefixTokens, Stage::Request, request::minimum_prefix_tokens),
-    step(GateId::ContractKeys, Stage::Request, request::contract_keys),
-    step(GateId::PrefixMatch, Stage::Index, index::prefix_match),
-    step(GateId::TenantHot, Stage::Index, index::tenant_hot),
-    step(GateId::ColdStart, Stage::Index, index::cold_start),
-    step(GateId::UnknownTenant, Stage::Index, index::unknown_tenant),
-    step(GateId::UnknownModel, Stage::Index, index::unknown_model),
-    step(GateId::UnknownHashScheme, Stage::Index, index::unknown_hash_scheme),
-    step(GateId::NovelPrefix, Stage::Index, index::novel_prefix),
-    step(GateId::ReplicaTimeout, Stage::Result, result::replica_timeout),
-    step(GateId::EnableTenantHot, Stage::Result, result::enable_tenant_hot),
-    step(GateId::MinimumPrefixTokens, Stage::Result, result::minimum_prefix_tokens),
-    step(GateId::MinimumMatchedTokens, Stage::Result, result::minimum_matched_tokens),
-    step(GateId::RoutingFloorScore, Stage::Result, result::routing_floor_score),
-    step(GateId::Affinity, Stage::Result, result::affinity),
-    step(GateId::Answer, Stage::Result, result::answer),
-    step(GateId::Deadline, Stage::Result, request::deadline),
-];
-
-/// The same for the balanced ranker: the same gates on the request, others where the ranking is at stake.
-pub static BALANCED_PIPELINE: [PipelineStep; 24] = [
-    step(GateId::Deadline, Stage::Request, request::deadline),
-    step(GateId::LoadShed, Stage::Request, request::load_shed),
-    step(GateId::OverLimit, Stage::Request, request::over_limit),
-    step(GateId::ReservedTenant, Stage::Request, request::reserved_tenant),
-    step(GateId::RequireChain, Stage::Request, request::require_chain),
-    step(GateId::ResolveInput, Stage::Request, request::resolve_input),
-    step(GateId::MinimumPrefixTokens, Stage::Request, request::minimum_prefix_tokens),
-    step(GateId::ContractKeys, Stage::Request, request::contract_keys),
-    step(GateId::PrefixMatch, Stage::Index, balanced::prefix_match),
-    step(GateId::TenantHot, Stage::Index, balanced::not_in_play),
-    step(GateId::ColdStart, Stage::Index, index::cold_start),
-    step(GateId::UnknownTenant, Stage::Index, index::unknown_tenant),
-    step(GateId::UnknownModel, Stage::Index, index::unknown_model),
-    step(GateId::UnknownHashScheme, Stage::Index, index::unknown_hash_scheme),
-    step(GateId::NovelPrefix, Stage::Index, index::novel_prefix),
-    step(GateId::ReplicaTimeout, Stage::Result, result::replica_timeout),
-    step(GateId::EnableTenantHot, Stage::Result, result::enable_tenant_hot),
-    step(GateId::MinimumPrefixTokens, Stage::Result, result::minimum_prefix_tokens),
-    step(GateId::MinimumMatchedTokens, Stage::Result, balanced::minimum_matched_tokens),
-    step(GateId::RoutingFloorScore, Stage::Result, balanced::routing_floor_score),
-    step(GateId::LoadHint, Stage::Result, balanced::load_hint),
-    step(GateId::Affinity, Stage::Result, balanced::not_in_play),
-    step(GateId::Answer, Stage::Result, result::answer),
-    step(GateId::Deadline, Stage::Result, request::deadline),
-];
-
-const REQUEST_STEPS: usize = 8;
-
-pub(super) fn pipeline_of(ranker: Ranker) -> &'static [PipelineStep] {
-    match ranker {
-        Ranker::Reference => &PIPELINE,
-        Ranker::Balanced => &BALANCED_PIPELINE,
-    }
-}
+use super::{Cause, GateId, Reason};
+use crate::model::{Limits, LookupRequest, PrefixHash, RankerKnobs, ResolvedPolicy, Sourced, Timestamp};
 
 /// What holds for a lookup besides the request: read once.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::alike::{Alike, OfMember};
-use super::pipeline::{BALANCED_PIPELINE, pipeline_of};
+use super::places::{BALANCED_PIPELINE, pipeline_of};
 use super::{Cause, GateId, Reason, Roster, Stage};
 use crate::model::{Ranker, ReplicaId, Tier};
 

@@ -15,6 +15,8 @@ use crate::model::Tier;
 
 /// Groups of a segment below which each is looked at by itself.
 pub(super) const FEW: usize = 8;
+/// Holders that leave the bands between two segments at most; where more do, all are looked at by themselves.
+const MAX_LEAVERS: usize = 16;
 
 /// Holders of which the same is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,7 +100,7 @@ impl Crowd {
     }
 
     /// The holders of this crowd that are single in `next`, as places in the lists, where all others are in the same bands
-    /// of both, though with other masks, times and tiers; `None` where they are not.
+    /// of both, though with other masks, times and tiers; `None` where they are not, or where more than [`MAX_LEAVERS`] leave.
     pub(super) fn leavers(&self, next: &Crowd) -> Option<SmallVec<[u32; 4]>> {
         if self.bands.len() != next.bands.len() {
             return None;
@@ -113,7 +115,7 @@ impl Crowd {
         for (member, at) in self.members.iter().zip(0_u32..) {
             if other == Some(member) {
                 other = others.next();
-            } else if next.single.iter().any(|single| single.member == *member) {
+            } else if left.len() < MAX_LEAVERS && next.single.iter().any(|single| single.member == *member) {
                 left.push(at);
             } else {
                 return None;

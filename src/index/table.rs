@@ -1,4 +1,4 @@
-//! The hash table over all keys. It holds positions only; hashes lie in the segments.
+//! The hash table over all keys. It holds positions and marks; hashes lie in the segments.
 
 use std::hash::{BuildHasher as _, Hasher as _};
 

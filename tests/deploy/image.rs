@@ -18,6 +18,8 @@ use crate::{printed, scratch, text};
 
 const BINARY: &str = "ICACHE_IMAGE_BINARY";
 const USER: &str = "65532:65532";
+/// Where the Deployment mounts the volume for the state.
+const STATE: &str = "var/lib/icache";
 
 /// Instructions and their arguments, comments left out.
 fn instructions() -> Vec<(String, String)> {
@@ -80,6 +82,10 @@ impl Container {
         for (name, policy) in server_policies() {
             fs::write(policies.join(name), policy).unwrap();
         }
+        // A volume of its own, in which everybody may write, as the kubelet makes one.
+        let state = root.path().join(STATE);
+        fs::create_dir_all(&state).unwrap();
+        fs::set_permissions(&state, fs::Permissions::from_mode(0o777)).unwrap();
         // Names are looked up as in a cluster's pod: by what the system's resolver reads.
         fs::write(root.path().join("etc/hosts"), "127.0.0.1 icache.test\n").unwrap();
         if let Some(image) = &image {
@@ -132,7 +138,7 @@ async fn it_serves_as_the_deployment_starts_it() {
     }
     let args = server_args().into_iter().map(|arg| match arg.split_once('=') {
         Some((flag @ ("--grpc-addr" | "--http-addr" | "--admin-addr"), _)) => format!("{flag}=127.0.0.1:0"),
-        Some(("--policy", path)) => format!("--policy={}", container.path(path)),
+        Some((flag @ ("--policy" | "--state-dir"), path)) => format!("{flag}={}", container.path(path)),
         _ => arg,
     });
     let server = Process::run(container.icache().args(args));
@@ -151,6 +157,8 @@ async fn it_serves_as_the_deployment_starts_it() {
     server.signal("TERM");
     let (status, log) = tokio::task::spawn_blocking(|| server.wait()).await.unwrap();
     assert_eq!(status.code(), Some(0), "{log:?}");
+    let saved = container.root.path().join(STATE).join("index.state");
+    assert!(saved.is_file(), "the state is saved in its volume");
 }
 
 /// The loader and the libraries that an ELF file asks for, by number of their entries.
