@@ -238,6 +238,26 @@ async fn a_folder_that_cannot_be_written_to_is_told_and_read_all_the_same() {
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
+#[tokio::test]
+async fn a_folder_is_one_server_s_until_it_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = [state_dir(folder.path()), "--state-interval=5ms".to_owned()];
+    let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+    let first = Process::start(&flags);
+    report(&connect(&first).await, update("r1", "a", &batch(2))).await;
+    until(async || metric(&first, SAVES).await, |saves| *saves > 0.0).await;
+    let second = Process::start(&flags);
+    let told = |server: &Process| errors(&server.log());
+    assert!(told(&second)[0].contains("another server is saving its state in this folder"));
+    report(&connect(&second).await, update("r2", "a", &batch(9))).await;
+    until(async || metric(&second, FAILURES).await, |failures| *failures >= 2.0).await;
+    assert_eq!(metric(&second, SUCCESS).await, 0.0);
+    assert_eq!(stopped(first).await.0, Some(0));
+    // What it left is the second's from then on.
+    until(async || metric(&second, SUCCESS).await, |succeeded| *succeeded == 1.0).await;
+    assert_eq!(stopped(second).await.0, Some(0));
+}
+
 #[test]
 fn a_path_that_is_no_folder_is_refused() {
     let parent = tempfile::tempdir().unwrap();

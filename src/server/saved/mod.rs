@@ -17,6 +17,9 @@ mod write;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 pub use self::sink::StateSink;
 pub(super) use self::task::Saver;
@@ -30,15 +33,16 @@ use crate::model::Timestamp;
 const STATE: &str = "index.state";
 /// What is being written.
 const ASIDE: &str = "index.state.tmp";
-/// Locked by whoever saves.
+/// Locked by the server whose state it is.
 const LOCK: &str = "lock";
 /// Files that could not be used and are kept; `index.state.bad-1` is the newest.
 pub const MAX_SET_ASIDE: usize = 3;
 
-/// A folder of saved state.
+/// A folder of saved state, of one server at a time: who has locked it keeps it until the last clone of this is gone.
 #[derive(Clone, Debug)]
 pub struct StateFolder {
     path: PathBuf,
+    lock: Arc<Mutex<Option<File>>>,
 }
 
 /// What loading came to.
@@ -75,7 +79,7 @@ pub struct LoadedState {
 impl StateFolder {
     /// The folder at `path`; it is made when it is first needed.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
+        Self { path: path.into(), lock: Arc::default() }
     }
 
     /// Where it is.
@@ -100,15 +104,26 @@ impl StateFolder {
         )
     }
 
-    /// Saves the state that `read` gives the sink; how many entries it has. After an error the file that was there before
-    /// is there still. Where nothing can be written, `read` is mostly not called.
-    pub fn save(&self, drained: &[Drained], read: impl FnOnce(&mut StateSink)) -> io::Result<u64> {
+    /// Makes the folder, and keeps other servers from saving in it; fails where another has it.
+    pub fn keep(&self) -> io::Result<()> {
+        let mut kept = self.lock.lock();
         fs::create_dir_all(&self.path)?;
+        if kept.is_some() {
+            return Ok(());
+        }
         let lock = File::create(self.path.join(LOCK))?;
         // A file system without locks has one server, one hopes; the rename keeps the file whole either way.
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             return Err(io::Error::other("another server is saving its state in this folder"));
         }
+        *kept = Some(lock);
+        Ok(())
+    }
+
+    /// Saves the state that `read` gives the sink; how many entries it has. After an error the file that was there before
+    /// is there still. Where nothing can be written, `read` is mostly not called.
+    pub fn save(&self, drained: &[Drained], read: impl FnOnce(&mut StateSink)) -> io::Result<u64> {
+        self.keep()?;
         let aside = self.path.join(ASIDE);
         let mut sink = StateSink::create(&aside)?;
         read(&mut sink);

@@ -41,7 +41,11 @@ impl Saver {
     ) -> Self {
         let state = || (core.router.index().work(), core.router.drains().all(Timestamp::now()));
         let saved = is_saved.then(state);
-        Self { core, folder, every, last: Mutex::new(Last { saved, failures: 0, reported: None }) }
+        let mut last = Last { saved, failures: 0, reported: None };
+        if let Err(error) = folder.keep() {
+            last.report(&error.to_string(), &folder);
+        }
+        Self { core, folder, every, last: Mutex::new(last) }
     }
 
     /// Saves every interval until the server drains.
