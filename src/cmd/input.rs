@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read};
 use std::marker::PhantomData;
+use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
@@ -54,6 +55,19 @@ pub fn share(text: &str) -> Result<f32, String> {
 /// How errors call a file; `-` is standard input.
 pub fn shown(path: &str) -> String {
     if path == "-" { "standard input".to_owned() } else { format!("`{path}`") }
+}
+
+/// Refuses to write the page over a file that the command reads.
+pub fn spare<'a>(page: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), UsageError> {
+    let Ok(page_there) = std::fs::canonicalize(page) else { return Ok(()) };
+    let is_page = |input: &&Path| std::fs::canonicalize(input).is_ok_and(|input| input == page_there);
+    match inputs.into_iter().find(is_page) {
+        Some(input) => Err(UsageError::new(
+            format!("`--html {}` would replace `{}`, which is read", page.display(), input.display()),
+            "name another file for the page",
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Opens a file; `-` is standard input.

@@ -10,6 +10,7 @@ use self::server::Speed;
 use super::client::ServerArgs;
 use super::error::{UnmetError, UsageError};
 use super::exit::Exit;
+use super::input::spare;
 use super::offline::STDIN;
 use super::policy::in_place;
 use super::ranking::RankingArgs;
@@ -77,6 +78,7 @@ Examples:
 pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
     if let Some(path) = &args.html {
         check_place(path)?;
+        spare(path, args.files.iter().map(PathBuf::as_path).chain(args.policy.iter().map(Path::new)))?;
     }
     if let Some(flag) = args.ranking.given().filter(|_| args.server.is_given()) {
         return Err(UsageError::new(

@@ -5,7 +5,7 @@ mod scenario;
 
 use std::collections::BTreeSet;
 use std::io::BufReader;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::NonEmptyStringValueParser;
 
@@ -151,6 +151,9 @@ Examples:
 
 /// Simulates and prints.
 pub fn run(args: &Args, printer: &mut Printer) -> Outcome {
+    if let Some(page) = &args.html {
+        input::spare(page, args.trace.iter().chain(&args.policies).map(Path::new))?;
+    }
     let (contenders, warnings) = args.contenders()?;
     let progress = SimulationProgress::new();
     let runtime = runtime::single()?;
@@ -209,7 +212,13 @@ fn work(
             let name = if path == "-" { STDIN } else { path };
             let raw = BufReader::with_capacity(1 << 16, input::open(path)?);
             let mut source = Decompressed::new(raw).map_err(|error| UsageError::unreadable(path, &error))?;
-            let trace = Trace::read(name, &mut source, options).map_err(|error| unusable(path, &error))?;
+            let trace = Trace::read(name, &mut source, options).map_err(|error| match source.is_torn() {
+                true => UsageError::new(
+                    format!("{} ends amid compressed data", input::shown(path)),
+                    "copy it again, whole; `--skip-bad` uses the requests before its end, where there are any",
+                ),
+                false => unusable(path, &error),
+            })?;
             torn = source.is_torn().then_some(name);
             (name, trace)
         }

@@ -1,5 +1,7 @@
 //! Captures, traces and engines: replay, capture, subscribe and simulate.
 
+use std::io::Write as _;
+
 use super::look;
 use super::world::World;
 
@@ -51,6 +53,7 @@ fn replay() {
         "replay",
         "replay none.jsonl",
         "replay none.jsonl --ranker best",
+        "replay header.jsonl --html header.jsonl",
         "replay none.jsonl --server http://127.0.0.1:1 --ranker balanced",
         "replay folder",
         "replay empty",
@@ -193,6 +196,10 @@ fn simulate() {
     let backwards = "{\"timestamp\":2,\"input_length\":1,\"hash_ids\":[1]}\n{\"timestamp\":1,\"input_length\":1,\"hash_ids\":[1]}\n";
     world.file("back.trace", backwards);
     world.file("good.trace", line(r#""timestamp":1,"input_length":5,"hash_ids":[1]"#));
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(line(r#""timestamp":1,"input_length":5,"hash_ids":[1]"#).as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    world.file("torn.gz", &packed[..packed.len() - 12]);
     world.file("good.yaml", "apiVersion: inferencecache.io/v1alpha1\nkind: CachePolicy\nmetadata: {name: a, namespace: default}\nspec: {}\n");
     world.file("long.trace", [vec![b'x'; (2 << 20) + 1], b"\n".to_vec()].concat());
     let lines = [
@@ -232,6 +239,9 @@ fn simulate() {
         "simulate --trace good.trace --html none/page.html",
         "simulate --trace good.trace --html folder",
         "simulate --trace good.trace > /dev/full",
+        "simulate --trace good.trace --html good.trace",
+        "simulate --trace good.trace --policy good.yaml --html ./good.yaml",
+        "simulate --trace torn.gz",
         "simulate --trace good.trace --workload burst",
         "simulate --trace good.trace --requests 5",
         "simulate --trace good.trace --prefill-rate 1,,2",

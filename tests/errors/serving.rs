@@ -54,6 +54,7 @@ fn settings() {
         "serve more",
         "serve --grpc-addr localhost",
         "serve --ranker best",
+        "serve --otlp-endpoint http://127.0.0.1:99999",
         "serve --prefill-rate 0",
         "serve --in-flight-ttl 0x",
         "serve --load-hint-code none",

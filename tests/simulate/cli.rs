@@ -265,3 +265,15 @@ fn an_interrupt_ends_with_130() {
     drop(input);
     assert_eq!(status.code(), Some(130));
 }
+
+/// A fleet that is dead answers nothing, which is no short wait.
+#[test]
+fn requests_that_no_engine_answers_are_told() {
+    let args = ["--workload", "diffuse", "--requests", "5", "--replicas", "1", "--kill", "r0@0s"];
+    let output = command(&[&args[..], &["--route", "round-robin"]].concat()).output().unwrap();
+    let table = String::from_utf8(output.stdout).unwrap();
+    let row: Vec<&str> =
+        table.lines().find(|line| line.contains("round-robin")).unwrap().split_whitespace().collect();
+    assert_eq!(row, ["round-robin", "-", "-", "-", "-", "-", "-", "5"], "{table}");
+    assert!(table.contains("lost: requests given up since no engine was alive"), "{table}");
+}

@@ -254,8 +254,17 @@ impl Page {
     }
 
     /// Writes the file beside its place and moves it there, so that a page that was there is whole until the new one is.
+    /// A link stays, and what it leads to is replaced; what is no file, such as a device or a pipe, is written to.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let html = self.to_html()?;
+        let path = &match fs::canonicalize(path) {
+            Ok(there) if !fs::metadata(&there)?.is_file() => {
+                return fs::OpenOptions::new().write(true).open(there)?.write_all(html.as_bytes());
+            }
+            Ok(there) => there,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
+            Err(error) => return Err(error),
+        };
         let mut name = path.file_name().unwrap_or_default().to_os_string();
         name.push(format!(".{}.tmp", std::process::id()));
         let beside = path.with_file_name(name);

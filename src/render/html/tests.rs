@@ -144,3 +144,21 @@ fn a_page_is_moved_to_its_place_whole() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     assert!(Page::new("t", "icache").write(&folder.path().join("none/page.html")).is_err());
 }
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_written_to_and_a_link_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let (page, link) = (folder.path().join("page.html"), folder.path().join("link.html"));
+    std::fs::write(&page, "before").unwrap();
+    std::os::unix::fs::symlink("page.html", &link).unwrap();
+    Page::new("after", "icache").write(&link).unwrap();
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(std::fs::read_to_string(&page).unwrap().contains("<h1>after</h1>"));
+    // A link to a device, so that nothing is lost where it is replaced all the same.
+    let device = folder.path().join("device");
+    std::os::unix::fs::symlink("/dev/full", &device).unwrap();
+    let refused = Page::new("t", "icache").write(&device).unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::StorageFull);
+    assert!(std::fs::symlink_metadata(&device).unwrap().is_symlink());
+}

@@ -76,12 +76,12 @@ fn percent(share: f64) -> String {
 fn setting(result: &Simulated) -> String {
     let settings = &result.settings;
     let mut text = format!(
-        "{}, {} asked for; {} with a cache of {} of {BLOCK_TOKENS} tokens, each prefilling {} tokens a second",
+        "{}, {} asked for; {} with a cache of {} of {BLOCK_TOKENS} tokens, each prefilling {} a second",
         count_of(result.requests, "request"),
         count_of(result.reachable.asked_tokens, "token"),
         count_of(settings.replicas as u64, "engine"),
         count_of(settings.blocks_per_replica as u64, "block"),
-        count(settings.prefill_rate),
+        count_of(settings.prefill_rate, "token"),
     );
     if settings.warmup > 0 {
         let requests = count_of(settings.warmup.min(result.requests), "request");

@@ -34,7 +34,8 @@ pub fn simulated_page(result: &Simulated) -> io::Result<Page> {
     if let Some(best) = result.runs.iter().max_by_key(|run| run.total.found_tokens) {
         page = page.fact(Fact::new("most found", found(best.total.found_tokens)).note(name(result, best)));
     }
-    if let Some(best) = result.runs.iter().min_by(|a, b| a.ttft.mean_ns().total_cmp(&b.ttft.mean_ns())) {
+    let served = result.runs.iter().filter(|run| run.total.requests > 0);
+    if let Some(best) = served.min_by(|a, b| a.ttft.mean_ns().total_cmp(&b.ttft.mean_ns())) {
         let fact = Fact::new("shortest wait", seconds(best.ttft.mean_ns()));
         page = page.fact(fact.note(format!("{}, mean time to first token", name(result, best))));
     }
@@ -50,11 +51,12 @@ pub fn simulated_page(result: &Simulated) -> io::Result<Page> {
 
 fn compared(result: &Simulated) -> Section {
     let headings = [">found", ">missed", ">spread", ">TTFT mean", ">p50", ">p99", ">busy"].iter().copied();
-    let headings: Vec<&str> = std::iter::once("routing").chain(headings).collect();
+    let some_are_lost = result.runs.iter().any(|run| run.lost > 0);
+    let headings = std::iter::once("routing").chain(headings).chain(some_are_lost.then_some(">lost"));
+    let headings: Vec<&str> = headings.collect();
     let mut table = Table::new("Routings side by side", &headings);
     for run in &result.runs {
-        table.row([
-            name(result, run),
+        let figures = [
             percent(share(run.total.found_tokens, run.total.asked_tokens)),
             percent(share(run.missed_tokens, run.total.asked_tokens)),
             format!("{:.2}", run.spread()),
@@ -62,13 +64,18 @@ fn compared(result: &Simulated) -> Section {
             seconds(run.ttft.percentile_ns(50) as f64),
             seconds(run.ttft.percentile_ns(99) as f64),
             percent(run.utilisation()),
-        ]);
+        ];
+        let is_served = run.total.requests > 0;
+        let figures = figures.map(|figure| if is_served { figure } else { "-".to_owned() });
+        let lost = some_are_lost.then(|| count(run.lost));
+        table.row(std::iter::once(name(result, run)).chain(figures).chain(lost));
     }
-    let section = Section::new("Compared").table(table).text(
+    let lost = if some_are_lost { " Lost: requests given up since no engine was alive." } else { "" };
+    let section = Section::new("Compared").table(table).text(format!(
         "Found: share of the tokens found in cache. Missed: share of the tokens that were computed although an \
          engine held them. Spread: most prefilled tokens of an engine over the mean. TTFT: time to first token. Busy: \
-         share of the time that engines prefill.",
-    );
+         share of the time that engines prefill.{lost}"
+    ));
     let policies = policies(result);
     if policies == [None] || policies.is_empty() {
         return section;

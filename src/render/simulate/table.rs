@@ -41,19 +41,22 @@ fn lines(printer: &mut Printer, text: &str) -> io::Result<()> {
 
 fn compared(printer: &mut Printer, result: &Simulated) -> io::Result<()> {
     printer.line("")?;
-    let headings = ["-routing", ">found", ">spread", ">mean", ">p50", ">p99", ">busy"];
+    let some_are_lost = result.runs.iter().any(|run| run.lost > 0);
+    let mut headings = vec!["-routing", ">found", ">spread", ">mean", ">p50", ">p99", ">busy"];
+    headings.extend(some_are_lost.then_some(">lost"));
     let mut grid = Grid::new(printer.look(), &headings);
     for run in &result.runs {
-        let [mean, p50, p99] = times(&run.ttft);
-        grid.row([
-            name(result, run),
-            percent(share(run.total.found_tokens, run.total.asked_tokens)),
-            format!("{:.2}", run.spread()),
-            mean,
-            p50,
-            p99,
-            percent(run.utilisation()),
-        ]);
+        let mut row = vec![name(result, run)];
+        if run.total.requests == 0 {
+            row.extend(["-"; 6].map(str::to_owned));
+        } else {
+            row.push(percent(share(run.total.found_tokens, run.total.asked_tokens)));
+            row.push(format!("{:.2}", run.spread()));
+            row.extend(times(&run.ttft));
+            row.push(percent(run.utilisation()));
+        }
+        row.extend(some_are_lost.then(|| count(run.lost)));
+        grid.row(row);
     }
     let reachable = &result.reachable;
     let found = |tokens| percent(share(tokens, reachable.asked_tokens));
@@ -61,10 +64,13 @@ fn compared(printer: &mut Printer, result: &Simulated) -> io::Result<()> {
     grid.row(["one cache without bound".to_owned(), found(reachable.ideal_tokens)]);
     grid.lines().iter().try_for_each(|line| printer.line(line))?;
     printer.line("")?;
+    let lost = if some_are_lost { "; lost: requests given up since no engine was alive" } else { "" };
     lines(
         printer,
-        "found: share of the tokens found in cache; spread: most prefilled tokens of an engine over the mean; mean, p50 \
-         and p99: time to first token; busy: share of the time that engines prefill",
+        &format!(
+            "found: share of the tokens found in cache; spread: most prefilled tokens of an engine over the mean; mean, p50 \
+             and p99: time to first token; busy: share of the time that engines prefill{lost}"
+        ),
     )
 }
 
