@@ -70,7 +70,7 @@ causes! {
     PolicyRefusesWarm "policy-refuses-warm" "the policy refuses warm-replica answers";
     BelowFloor "below-floor" "below the floor of the policy";
     NoSeed "no-seed" "the request has no hash to derive a stable replica from";
-    NoReplica "no-replica" "no replica serves this domain";
+    NoReplica "no-replica" "no replica serves this domain, or all are drained or silent";
     ResultStands "result-stands" "a result was found";
     NotMatchResult "not-match-result" "only a prefix match has matched tokens and a comparable score";
     NotHotResult "not-hot-result" "the result is no warm-replica answer";

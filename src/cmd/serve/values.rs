@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tonic::codegen::http::uri::Authority;
 use tracing::level_filters::LevelFilter;
 
 use crate::model::{parse_duration, parse_size};
@@ -107,7 +108,12 @@ pub(super) fn message_size(text: &str) -> Result<u64, String> {
 pub(super) fn collector(text: &str) -> Result<String, String> {
     let uri = text.parse::<tonic::transport::Uri>().ok().filter(|uri| uri.scheme_str() == Some("http"));
     let authority = uri.as_ref().and_then(|uri| uri.authority());
-    match authority.is_some_and(|authority| !authority.as_str().contains('@')) {
+    // A port that is no number of 16 bits is none that is known.
+    let is_one = |authority: &Authority| {
+        !authority.as_str().contains('@')
+            && (authority.port_u16().is_some() || authority.as_str() == authority.host())
+    };
+    match authority.is_some_and(is_one) {
         true => Ok(text.to_owned()),
         false => Err("write an http:// URL without a user, as in `http://127.0.0.1:4317`; what is to go further in TLS \
              goes through a collector beside the server"
