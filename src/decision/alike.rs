@@ -96,6 +96,11 @@ impl<T: OfMember> Alike<T> {
         }
     }
 
+    /// The same; as a group by themselves whatever stands before them, where they are the `first` ones.
+    pub fn extend_group(&mut self, common: T, first: bool, members: impl IntoIterator<Item = u32>) {
+        if first { self.push_group(common, members) } else { self.extend_alike(common, members) }
+    }
+
     /// The same, as a group by themselves whatever stands before them.
     pub fn push_group(&mut self, common: T, members: impl IntoIterator<Item = u32>) {
         let start = self.members.len();

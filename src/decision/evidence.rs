@@ -172,10 +172,17 @@ pub struct Evidence {
 
 impl Default for Evidence {
     fn default() -> Self {
-        /// Shared, so that a lookup without evidence yet allocates nothing.
+        /// Shared, so that a lookup without evidence allocates nothing.
         static NOBODY: LazyLock<Arc<Roster>> = LazyLock::new(Arc::default);
+        Self::of(Arc::clone(&NOBODY))
+    }
+}
+
+impl Evidence {
+    /// That `roster` serves the domain, and nothing else.
+    pub fn of(roster: Arc<Roster>) -> Self {
         Self {
-            roster: Arc::clone(&NOBODY),
+            roster,
             holders: Holders::default(),
             warm: Vec::new(),
             heard: Arc::default(),

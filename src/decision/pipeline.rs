@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
+use arrayvec::ArrayVec;
 
 use super::evidence::{Balance, Evidence, Input, Query};
 use super::places::{PipelineStep, REQUEST_STEPS, pipeline_of};
@@ -75,16 +75,19 @@ pub(super) struct Run<'a> {
     steps: Steps,
 }
 
+/// Values that a gate tells at most; further ones are left out.
+const MOST_VALUES: usize = 4;
+
 /// What a gate says of a run.
 pub(super) struct Verdict {
     outcome: Outcome,
     cause: Option<Cause>,
-    values: SmallVec<[Value; 2]>,
+    values: ArrayVec<Value, MOST_VALUES>,
 }
 
 impl Verdict {
     fn new(outcome: Outcome, cause: Option<Cause>) -> Self {
-        Self { outcome, cause, values: SmallVec::new() }
+        Self { outcome, cause, values: ArrayVec::new_const() }
     }
 
     pub(super) fn passed() -> Self {
@@ -128,14 +131,16 @@ impl Verdict {
     }
 
     fn value(mut self, name: &'static str, number: Number) -> Self {
-        self.values.push(Value { name, number });
+        let told = self.values.try_push(Value { name, number });
+        debug_assert!(told.is_ok(), "`{name}` is one value too many");
         self
     }
 }
 
 /// A lookup after the gates on the request: decided, or in need of one index read.
 pub struct Plan<'a> {
-    run: Run<'a>,
+    /// It is large, and stays where it is from move to move.
+    run: Box<Run<'a>>,
 }
 
 /// Runs the gates on the request.
@@ -146,7 +151,7 @@ pub fn plan<'a>(
     arrival: Arrival,
 ) -> Plan<'a> {
     let pipeline = pipeline_of(settings.ranker.ranker.value);
-    let mut run = Run {
+    let mut run = Box::new(Run {
         pipeline,
         request,
         settings,
@@ -163,7 +168,7 @@ pub fn plan<'a>(
         because: GateId::Answer,
         answer: None,
         steps: Steps::new(settings.ranker.ranker.value),
-    };
+    });
     run.walk(&pipeline[..REQUEST_STEPS]);
     Plan { run }
 }
@@ -188,7 +193,9 @@ impl<'a> Plan<'a> {
     /// Runs the gates on what the index knew; `None` where it was not read.
     pub fn conclude(mut self, evidence: Option<Evidence>) -> Concluded<'a> {
         let index_was_read = evidence.is_some();
-        self.run.evidence = evidence.unwrap_or_default();
+        if let Some(evidence) = evidence {
+            self.run.evidence = evidence;
+        }
         let pipeline = self.run.pipeline;
         self.run.walk(&pipeline[REQUEST_STEPS..pipeline.len() - 1]);
         Concluded { run: self.run, index_was_read }
@@ -197,7 +204,7 @@ impl<'a> Plan<'a> {
 
 /// A lookup with its answer, not yet delivered.
 pub struct Concluded<'a> {
-    run: Run<'a>,
+    run: Box<Run<'a>>,
     index_was_read: bool,
 }
 
@@ -207,19 +214,21 @@ impl<'a> Concluded<'a> {
     pub fn deliver(mut self, elapsed_ns: i64) -> (Decision, Input<'a>) {
         self.run.arrival.elapsed_ns = elapsed_ns;
         self.run.expire();
-        let (reason, decided_by) = self.run.answer.unwrap_or((Reason::NoHint, GateId::Answer));
+        let Run { answer, because, steps, candidates, affinity, evidence, tokens, input, .. } = *self.run;
+        let (reason, decided_by) = answer.unwrap_or((Reason::NoHint, GateId::Answer));
+        let (roster, index_was_read) = (evidence.roster, self.index_was_read);
         let decision = Decision {
             reason,
             decided_by,
-            because: self.run.because,
-            steps: self.run.steps,
-            candidates: self.run.candidates,
-            affinity: self.run.affinity,
-            roster: self.run.evidence.roster,
-            index_was_read: self.index_was_read,
-            tokens: self.run.tokens,
+            because,
+            steps,
+            candidates,
+            affinity,
+            roster,
+            index_was_read,
+            tokens,
         };
-        (decision, self.run.input)
+        (decision, input)
     }
 }
 
@@ -260,18 +269,23 @@ impl Run<'_> {
     }
 
     /// Records a verdict and moves the run by it.
+    #[inline]
     fn take(&mut self, step: &PipelineStep, verdict: Verdict) {
         match verdict.outcome {
-            Outcome::Decided(reason) => {
-                if !matches!(step.gate, GateId::LoadHint | GateId::Affinity | GateId::Answer) {
-                    self.because = step.gate;
-                }
-                self.answer = Some((reason, step.gate));
-            }
+            Outcome::Decided(reason) => self.settle(step.gate, reason),
             Outcome::Downgraded => self.drop_result(step.gate),
             Outcome::Passed | Outcome::Filtered | Outcome::Skipped => {}
         }
         self.steps.push(verdict.outcome, verdict.cause, &verdict.values);
+    }
+
+    /// Few gates of a run do more than to let it pass, so that this stands apart from what all of them do.
+    #[inline(never)]
+    fn settle(&mut self, gate: GateId, reason: Reason) {
+        if !matches!(gate, GateId::LoadHint | GateId::Affinity | GateId::Answer) {
+            self.because = gate;
+        }
+        self.answer = Some((reason, gate));
     }
 
     /// A gate found a result.
@@ -281,6 +295,7 @@ impl Run<'_> {
         self.because = gate;
     }
 
+    #[inline(never)]
     fn drop_result(&mut self, gate: GateId) {
         self.found = Found::Nothing;
         self.because = gate;

@@ -82,6 +82,7 @@ impl Steps {
     }
 
     /// Records the next gate; beyond the last one nothing.
+    #[inline]
     pub(super) fn push(&mut self, outcome: Outcome, cause: Option<Cause>, values: &[Value]) {
         if !values.is_empty() {
             self.values.extend_from_slice(values);

@@ -5,6 +5,8 @@
 //! order of their replica ids. It says nothing that the groups do not say. A lookup makes it, any write to the groups
 //! drops it.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
 use super::group::Hold;
@@ -29,12 +31,15 @@ pub(super) struct Band {
 }
 
 /// The holders of a segment, band by band.
-#[derive(Debug)]
+#[derive(PartialEq, Debug)]
 pub(super) struct Crowd {
     pub(super) bands: Box<[Band]>,
     /// Member and seat of each holder.
     pub(super) members: Box<[u32]>,
     pub(super) seats: Box<[u32]>,
+    /// The place of each in the roster of `epoch`, so that a lookup does not ask for it seat by seat while that roster holds.
+    places: Box<[u32]>,
+    epoch: u64,
     /// Members with their places in those lists, by member.
     by_member: Box<[(u32, u32)]>,
     /// Holders with several groups, or one whose slots have times of their own: each is a matter by itself.
@@ -77,13 +82,20 @@ impl Crowd {
         let members: Box<[u32]> = found.iter().map(|(.., place)| place.member).collect();
         let mut by_member: Box<[(u32, u32)]> = members.iter().copied().zip(0..).collect();
         by_member.sort_unstable();
-        Some(Crowd { bands: bands.into(), members, seats, by_member, single: single.into() })
+        let places = found.iter().map(|(.., place)| place.place).collect();
+        let (bands, single) = (bands.into(), single.into());
+        Some(Crowd { bands, members, seats, places, epoch: domain.epoch, by_member, single })
     }
 
     fn bytes(&self) -> u64 {
-        let holders = self.members.len() * (2 * size_of::<u32>() + size_of::<(u32, u32)>());
+        let holders = self.members.len() * (3 * size_of::<u32>() + size_of::<(u32, u32)>());
         let single = self.single.len() * size_of::<Place>();
         (size_of::<Self>() + holders + single + self.bands.len() * size_of::<Band>()) as u64
+    }
+
+    /// The place of each holder in the roster, in the order of the lists; `None` where another roster came since.
+    pub(super) fn places(&self, domain: &Domain) -> Option<&[u32]> {
+        (self.epoch == domain.epoch).then_some(&self.places)
     }
 
     /// The holders of band `at`, as places in the lists.
@@ -129,31 +141,42 @@ impl Crowd {
 impl State {
     /// The segment's crowd, where it has one; made at the second lookup since the last change, so that a segment that
     /// changes all the time is not sorted all the time.
-    pub(super) fn crowd<'a>(&self, segment: &'a Segment, domain: &Domain) -> Option<&'a Crowd> {
+    /// Where it says what `before` says, the crowd of the segment before, it is that one.
+    pub(super) fn crowd<'a>(
+        &self,
+        segment: &'a Segment,
+        domain: &Domain,
+        before: Option<&Arc<Crowd>>,
+    ) -> Option<&'a Arc<Crowd>> {
         use std::sync::atomic::Ordering::Relaxed;
         if segment.held().len() < FEW {
             return None;
         }
         if let Some(crowd) = segment.crowd.get() {
-            return crowd.as_deref();
+            return crowd.as_ref();
         }
         if !segment.was_read.load(Relaxed) {
             segment.was_read.store(true, Relaxed);
             return None;
         }
         let made = segment.crowd.get_or_init(|| {
-            let crowd = Crowd::of(segment, domain).map(Box::new);
-            self.crowd_bytes.fetch_add(crowd.as_ref().map_or(0, |crowd| crowd.bytes()), Relaxed);
-            crowd
+            let made = Crowd::of(segment, domain)?;
+            if let Some(before) = before.filter(|before| ***before == made) {
+                return Some(Arc::clone(before));
+            }
+            self.crowd_bytes.fetch_add(made.bytes(), Relaxed);
+            Some(Arc::new(made))
         });
-        made.as_deref()
+        made.as_ref()
     }
 
     /// The groups of members change: the segment's crowd goes.
     pub(super) fn drop_crowd(&mut self, segment: u32) {
         let held = &mut self.segments[segment];
         *held.was_read.get_mut() = false;
-        if let Some(Some(crowd)) = held.crowd.take() {
+        if let Some(Some(crowd)) = held.crowd.take()
+            && let Some(crowd) = Arc::into_inner(crowd)
+        {
             *self.crowd_bytes.get_mut() -= crowd.bytes();
         }
     }

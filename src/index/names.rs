@@ -75,6 +75,8 @@ pub(super) struct Domain {
     pub(super) by_place: Vec<u32>,
     /// The place that a seat has in the roster now; free seats have none.
     pub(super) place_of_seat: Vec<u32>,
+    /// Rosters so far.
+    pub(super) epoch: u64,
     pub(super) roster_is_dirty: bool,
 }
 

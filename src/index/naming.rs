@@ -256,5 +256,6 @@ impl Domain {
         }
         self.places.sort_unstable();
         self.place_of_seat = place_of_seat;
+        self.epoch += 1;
     }
 }

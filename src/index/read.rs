@@ -21,17 +21,25 @@ impl Index {
 
 impl State {
     pub(super) fn evidence(&self, query: &Query<'_>) -> Evidence {
-        let state = self;
-        let mut evidence = Evidence { index_is_empty: state.entries == 0, ..Evidence::default() };
-        let Some(tenant) = state.tenant_by_id.get(query.tenant) else { return evidence };
+        let (state, index_is_empty) = (self, self.entries == 0);
+        let nothing = |tenant_is_known, model_is_known| Evidence {
+            index_is_empty,
+            tenant_is_known,
+            model_is_known,
+            ..Evidence::default()
+        };
+        let Some(tenant) = state.tenant_by_id.get(query.tenant) else { return nothing(false, false) };
         let tenant = &state.tenants[*tenant];
-        evidence.tenant_is_known = tenant.entries > 0;
-        let Some(scope) = tenant.scopes.get(query.model) else { return evidence };
+        let tenant_is_known = tenant.entries > 0;
+        let Some(scope) = tenant.scopes.get(query.model) else { return nothing(tenant_is_known, false) };
         let scope = &state.scopes[*scope];
-        evidence.model_is_known = scope.entries > 0;
-        let Some(domain) = scope.domains.get(query.scheme) else { return evidence };
+        let model_is_known = scope.entries > 0;
+        let Some(domain) = scope.domains.get(query.scheme) else {
+            return nothing(tenant_is_known, model_is_known);
+        };
         let domain = &state.domains[*domain];
-        evidence.roster = Arc::clone(&domain.roster);
+        let known = Evidence::of(Arc::clone(&domain.roster));
+        let mut evidence = Evidence { index_is_empty, tenant_is_known, model_is_known, ..known };
         if let Some(partition) = domain.partitions.get(query.adapter) {
             evidence.holders = holders(state, domain, *partition, query);
         }

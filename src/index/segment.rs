@@ -5,8 +5,8 @@
 //! segment, as far as tier, hits and order are the same. The owner of a group is a member, or [`NONE`]: that group holds
 //! the times at which anybody reported the keys.
 
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use smallvec::SmallVec;
@@ -106,7 +106,7 @@ pub(super) struct Segment {
     /// Marked by lookups while others read.
     pub(super) heat: Mutex<Heat>,
     /// Its holders as lookups want them, where a lookup has made that since their last change.
-    pub(super) crowd: OnceLock<Option<Box<Crowd>>>,
+    pub(super) crowd: OnceLock<Option<Arc<Crowd>>>,
     /// Whether a lookup came by since then.
     pub(super) was_read: AtomicBool,
 }
@@ -196,16 +196,20 @@ impl Segment {
     /// How many keys from `slot` on are there and have the hashes from `at` on.
     pub(super) fn run(&self, slot: u32, hashes: HashList<'_>, at: usize) -> u32 {
         let there = (self.present >> slot).trailing_ones() as usize;
-        let most = there.min(self.len() - slot as usize).min(hashes.len() - at);
+        let most = there.min(hashes.len() - at);
+        if most == 0 {
+            return 0;
+        }
         let run = match (&self.hashes, hashes) {
-            (Hashes::Words(words), HashList::Fingerprints(list)) => {
-                in_common(&words[slot as usize..][..most], &list[at..][..most], |asked| asked.word())
-            }
+            (Hashes::Words(words), HashList::Fingerprints(list)) => in_common(
+                PrefixHash::bytes_of(&words[slot as usize..][..most]),
+                PrefixHash::bytes_of(&list[at..][..most]),
+            ),
             (Hashes::Words(words), HashList::Flat { bytes, width: 8 }) => {
                 // The last may be shorter, and is none of them then.
                 let asked = bytes.as_chunks::<8>().0.get(at..).unwrap_or_default();
                 let most = most.min(asked.len());
-                in_common(&words[slot as usize..][..most], &asked[..most], |asked| u64::from_ne_bytes(*asked))
+                in_common(PrefixHash::bytes_of(&words[slot as usize..][..most]), asked[..most].as_flattened())
             }
             (Hashes::Words(words), HashList::Wire(list)) => {
                 let stored = words[slot as usize..][..most].iter();
@@ -289,18 +293,12 @@ fn word(hash: &[u8]) -> Option<PrefixHash> {
     Some(PrefixHash::new(u64::from_be_bytes(hash.try_into().ok()?)))
 }
 
-/// Length of the common start of two lists of one length.
-fn in_common<T>(stored: &[PrefixHash], asked: &[T], word: impl Fn(&T) -> u64) -> usize {
-    const STEP: usize = 8;
-    let mut same = 0;
-    // Whole steps first, without a branch for each hash.
-    for (stored, asked) in stored.chunks_exact(STEP).zip(asked.chunks_exact(STEP)) {
-        let apart = stored.iter().zip(asked).fold(0, |apart, (a, b)| apart | (a.word() ^ word(b)));
-        if apart != 0 {
-            break;
-        }
-        same += STEP;
+/// How many hashes two lists of one length have in common from the start; 8 bytes each.
+fn in_common(stored: &[u8], asked: &[u8]) -> usize {
+    // Mostly all are the same, which takes one comparison of memory.
+    if stored == asked {
+        return stored.len() / size_of::<PrefixHash>();
     }
-    let rest = stored[same..].iter().zip(&asked[same..]);
-    same + rest.take_while(|(a, b)| a.word() == word(b)).count()
+    let (stored, asked) = (stored.as_chunks::<8>().0, asked.as_chunks::<8>().0);
+    stored.iter().zip(asked).take_while(|(stored, asked)| stored == asked).count()
 }

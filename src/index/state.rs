@@ -16,7 +16,7 @@ use super::segment::{SLOTS, Segment, place_of, slots_of};
 use super::table::{KEY_BYTES, Table};
 use super::twins::Twins;
 use super::{IndexConfig, TenantSettings};
-use crate::model::TenantId;
+use crate::model::{HashList, TenantId};
 
 #[derive(Debug)]
 pub(super) struct State {
@@ -114,7 +114,11 @@ impl State {
     }
 
     pub(super) fn find_key(&self, partition: u32, hash: &[u8]) -> Option<u32> {
-        let code = self.table.code(partition, hash);
+        self.find_coded(partition, hash, self.table.code(partition, hash))
+    }
+
+    /// The same for a hash whose code is known.
+    pub(super) fn find_coded(&self, partition: u32, hash: &[u8], code: u64) -> Option<u32> {
         self.table.find(code, |key| {
             let (segment, slot) = place_of(*key);
             let segment = &self.segments[segment];
@@ -129,6 +133,21 @@ impl State {
             && self.segments.get(segment).is_some_and(|segment| {
                 segment.partition == partition && (slot as usize) < segment.len() && segment.has(slot, hash)
             })
+    }
+
+    /// The segment of `key`, its place, and how many keys from there on are there and have the hashes from `at` on;
+    /// `None` where not one does.
+    pub(super) fn run_at(
+        &self,
+        key: u32,
+        partition: u32,
+        hashes: HashList<'_>,
+        at: usize,
+    ) -> Option<(&Segment, u32, u32, u32)> {
+        let (number, slot) = place_of(key);
+        let segment = self.segments.get(number).filter(|segment| segment.partition == partition)?;
+        let count = segment.run(slot, hashes, at);
+        (count > 0).then_some((segment, number, slot, count))
     }
 
     /// The key that most likely follows `key`.

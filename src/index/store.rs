@@ -29,7 +29,7 @@ impl State {
     fn link(&mut self, key: u32, next: u32) {
         let (segment, slot) = place_of(key);
         let Some(held) = self.segments.get(segment) else { return };
-        if next != key.wrapping_add(1) && slot as usize + 1 == held.len() {
+        if slot as usize + 1 == held.len() {
             self.segments[segment].next = next;
         }
     }
@@ -86,21 +86,23 @@ impl State {
         let before = if open.is_some() { self.segments[segment].heap_bytes() } else { 0 };
         let slot = self.segments[segment].len() as u32;
         let coder = self.table.coder();
-        let code = |at: usize| coder.code(path.partition, blocks.hashes.get(blocks.at + at));
+        let hash = |at: usize| blocks.hashes.get(blocks.at + at);
+        let code = |at: usize| coder.code(path.partition, hash(at));
         let codes: SmallVec<[u64; SLOTS]> = (0..left).map(code).collect();
         // Asked for beforehand, the places of the table come from memory together.
         codes.iter().for_each(|code| self.table.ask_for(*code));
-        let is_new =
-            |(at, code): &(usize, &u64)| *at == 0 || self.find_coded(path, blocks, *at, **code).is_none();
+        let is_new = |(at, code): &(usize, &u64)| {
+            *at == 0 || self.find_coded(path.partition, hash(*at), **code).is_none()
+        };
         let new = codes.iter().enumerate().take_while(is_new).count();
         let (mut count, mut seen) = (0, [0_u64; 16]);
         for (at, code) in codes.iter().enumerate().take(new) {
-            let hash = blocks.hashes.get(blocks.at + at);
+            let hash = hash(at);
             // A chain may name a hash twice: the table is asked again where something like it was added just now.
             let (word, bit) = ((code >> 6) as usize % seen.len(), 1 << (code % 64));
             let was_seen = seen[word] & bit != 0;
             seen[word] |= bit;
-            let is_known = was_seen && self.find_coded(path, blocks, at, *code).is_some();
+            let is_known = was_seen && self.find_coded(path.partition, hash, *code).is_some();
             if is_known || !self.segments[segment].admits(hash) {
                 break;
             }
@@ -122,15 +124,6 @@ impl State {
         let follows = last != NONE && behind == open && held.len() == slot as usize + 1;
         let admits = held.partition == path.partition && held.admits(hash);
         (admits && (follows || left < SHORT)).then_some(open)
-    }
-
-    fn find_coded(&self, path: Path, blocks: Blocks<'_>, at: usize, code: u64) -> Option<u32> {
-        let hash = blocks.hashes.get(blocks.at + at);
-        self.table.find(code, |key| {
-            let (segment, slot) = place_of(*key);
-            let segment = &self.segments[segment];
-            segment.partition == path.partition && segment.has(slot, hash)
-        })
     }
 
     fn count_keys(&mut self, path: Path, segment: u32, slot: u32, count: u32) {
@@ -254,6 +247,38 @@ impl State {
         let due_ns = at_ns.saturating_add(self.tenants[path.tenant].settings.ttl_ns);
         if self.tenants[path.tenant].due_ns.is_none_or(|listed| due_ns < listed) {
             self.list_due(path.tenant, Some(due_ns));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::index::{Index, IndexConfig};
+    use crate::model::{HashList, PrefixEntry, PrefixHash, StateUpdate, Tier, Timestamp};
+
+    #[test]
+    fn each_block_of_a_chain_leads_to_the_next_one() {
+        let chain: Vec<PrefixHash> = (1..=1_000).map(PrefixHash::new).collect();
+        let counts = vec![16; chain.len()];
+        let index = Index::new(IndexConfig::default());
+        for replica in ["r1", "r2"] {
+            let prefixes = vec![PrefixEntry {
+                prefix_hash: &[],
+                token_count: 0,
+                block_hashes: HashList::Fingerprints(&chain),
+                block_token_counts: &counts,
+                tier: Tier::T1,
+                adapter: "",
+            }];
+            let (tenant, model, scheme) = ("t", "m", "s");
+            let update = StateUpdate { replica, tenant, model, scheme, prefixes, ..StateUpdate::default() };
+            index.apply_update(&update, Timestamp::from_ns(1));
+        }
+        let state = index.read_state();
+        let key = |at: usize| state.find_key(0, chain[at].as_bytes());
+        for at in 1..chain.len() {
+            let next = key(at - 1).map(|key| state.guess_after(key));
+            assert_eq!((next, next.is_some()), (key(at), true), "behind block {at}");
         }
     }
 }

@@ -4,6 +4,7 @@
 //! the same crowd. Where one is held by others, its holders go on as single runs, and all others have ended.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -12,7 +13,7 @@ use super::crowd::Crowd;
 use super::group::Hold;
 use super::names::Place;
 use super::read::{Run, Runs, View};
-use super::segment::{Segment, place_of, span};
+use super::segment::{Segment, span};
 use crate::decision::{ChainCounts, Holder, Holders};
 use crate::model::{HashList, Tier, Timestamp};
 
@@ -31,7 +32,7 @@ struct Walk<'a> {
 /// The bands of a crowd that hold the chain so far.
 struct LiveBands<'a> {
     /// That of the segment passed last; those before had the same bands of the same holders.
-    crowd: &'a Crowd,
+    crowd: &'a Arc<Crowd>,
     bands: SmallVec<[LiveBand; 8]>,
     /// Bands that live.
     count: usize,
@@ -81,31 +82,31 @@ impl<'a> View<'a> {
     pub(super) fn chain(&self, hashes: HashList<'_>, counts: ChainCounts<'_>) -> Holders {
         let (holders, runs) = (Holders::default(), Runs::new());
         let mut walk = Walk { holders, counts, summed: (0, 0), bands: None, runs, calm: None };
-        let (mut at, mut guess) = (0, u32::MAX);
+        let (mut at, mut guess, mut code) = (0, NONE, None);
         while at < hashes.len() {
-            let hash = hashes.get(at);
-            let key = match self.state.is_key(guess, self.partition, hash) {
-                true => Some(guess),
-                false => self.state.find_key(self.partition, hash),
-            };
-            let Some(key) = key else { break };
-            let (segment, slot) = place_of(key);
-            let held = &self.state.segments[segment];
+            // What followed in a report is what follows here, but for where chains part.
+            let guessed = self.state.run_at(guess, self.partition, hashes, at);
+            let found = guessed.or_else(|| {
+                let code = code.unwrap_or_else(|| self.state.table.code(self.partition, hashes.get(at)));
+                let key = self.state.find_coded(self.partition, hashes.get(at), code)?;
+                self.state.run_at(key, self.partition, hashes, at)
+            });
+            let Some((held, segment, slot, count)) = found else { break };
             if at == 0 {
                 self.begin(&mut walk, segment, slot);
             }
-            let count = held.run(slot, hashes, at);
-            self.pass(&mut walk, Piece { segment, slot, count, at });
+            let next = at + count as usize;
+            // A run that ends inside its segment ended at a hash that differs: the next slot is none to try.
+            guess = if (slot + count) as usize == held.len() { held.next } else { NONE };
+            // Where the table is to be asked, its memory comes while the holders are looked at.
+            code = (guess == NONE && next < hashes.len())
+                .then(|| self.state.table.code(self.partition, hashes.get(next)));
+            code.iter().for_each(|code| self.state.table.ask_for(*code));
+            self.pass(&mut walk, held, Piece { segment, slot, count, at });
             if walk.has_ended() {
                 return walk.holders;
             }
-            at += count as usize;
-            let last = key + count - 1;
-            guess = self.state.guess_after(last);
-            if guess == last + 1 {
-                // The run ended at a hash that differs, so that the next slot is none to try.
-                guess = u32::MAX;
-            }
+            at = next;
         }
         if let Some(live) = walk.bands.take() {
             self.finish_bands(&mut walk, &live, 0..live.bands.len(), at, &[]);
@@ -119,7 +120,7 @@ impl<'a> View<'a> {
     fn begin(&self, walk: &mut Walk<'a>, segment: u32, slot: u32) {
         let held = &self.state.segments[segment];
         // One that was cleared does not stand for what it held.
-        let crowd = if self.is_clearing { None } else { self.state.crowd(held, self.domain) };
+        let crowd = if self.is_clearing { None } else { self.state.crowd(held, self.domain, None) };
         match crowd {
             Some(crowd) => {
                 let fresh = LiveBand { is_live: true, tier: Tier::T1, last_seen_ns: i64::MAX };
@@ -148,12 +149,18 @@ impl<'a> View<'a> {
         groups.any(|at| self.fresh(segment, at) >> slot & 1 == 1)
     }
 
-    fn pass(&self, walk: &mut Walk<'a>, piece: Piece) {
-        let held = &self.state.segments[piece.segment];
-        if let Some(mut live) = walk.bands.take() {
-            let crowd = self.state.crowd(held, self.domain);
+    fn pass(&self, walk: &mut Walk<'a>, held: &'a Segment, piece: Piece) {
+        let crowd = match &walk.bands {
+            Some(live) => self.state.crowd(held, self.domain, Some(live.crowd)),
+            None => None,
+        };
+        let is_calm = walk.bands.as_ref().is_some_and(|live| {
+            span(piece.slot, piece.count) & !live.calm == 0
+                && crowd.is_some_and(|crowd| Arc::ptr_eq(crowd, live.crowd))
+        });
+        if !is_calm && let Some(mut live) = walk.bands.take() {
             let goes_on =
-                crowd.is_some_and(|crowd| std::ptr::eq(crowd, live.crowd) || self.leave(walk, &live, crowd));
+                crowd.is_some_and(|crowd| Arc::ptr_eq(crowd, live.crowd) || self.leave(walk, &live, crowd));
             match crowd.filter(|_| goes_on) {
                 Some(crowd) => {
                     self.pass_bands(walk, &mut live, crowd, piece);
@@ -163,7 +170,7 @@ impl<'a> View<'a> {
             }
         }
         if !walk.runs.is_empty() {
-            self.pass_runs(walk, piece);
+            self.pass_runs(walk, held, piece);
         }
     }
 
@@ -195,7 +202,7 @@ impl<'a> View<'a> {
     }
 
     /// Takes the blocks of `piece`, which the bands of `crowd` hold or hold in part.
-    fn pass_bands(&self, walk: &mut Walk<'a>, live: &mut LiveBands<'a>, crowd: &'a Crowd, piece: Piece) {
+    fn pass_bands(&self, walk: &mut Walk<'a>, live: &mut LiveBands<'a>, crowd: &'a Arc<Crowd>, piece: Piece) {
         let Piece { slot, count, at, .. } = piece;
         let span = span(slot, count);
         if span & !live.calm == 0 && crowd.bands == live.crowd.bands {
@@ -259,6 +266,7 @@ impl<'a> View<'a> {
             return;
         }
         let (crowd, places) = (live.crowd, &self.domain.place_of_seat);
+        let in_place = crowd.places(self.domain);
         let place = |at: usize| places[crowd.seats[at] as usize];
         let mut others = others;
         let mut start = crowd.holders(bands.start).start;
@@ -290,10 +298,14 @@ impl<'a> View<'a> {
             let common = common(0);
             let mut from = all.start;
             for until in between.iter().map(|other| *other as usize).chain([all.end]) {
-                if !self.has_stats && from == all.start {
-                    walk.holders.push_group(common, (from..until).map(place));
-                } else if !self.has_stats {
-                    walk.holders.extend_alike(common, (from..until).map(place));
+                let is_first = from == all.start;
+                if !self.has_stats {
+                    match in_place {
+                        Some(places) => {
+                            walk.holders.extend_group(common, is_first, places[from..until].iter().copied());
+                        }
+                        None => walk.holders.extend_group(common, is_first, (from..until).map(place)),
+                    }
                 } else {
                     for at in from..until {
                         let run = Run { member: crowd.members[at], place: place(at), tier, last_seen_ns };
@@ -307,9 +319,8 @@ impl<'a> View<'a> {
 
     /// Takes the blocks of `piece`. The runs and the groups are both sorted by member, so that this is one merge; a member
     /// that drops out is finished and cannot come back.
-    fn pass_runs(&self, walk: &mut Walk<'a>, piece: Piece) {
+    fn pass_runs(&self, walk: &mut Walk<'a>, segment_held: &'a Segment, piece: Piece) {
         let Piece { segment, slot, count, at } = piece;
-        let segment_held = &self.state.segments[segment];
         let held = segment_held.held();
         let span = span(slot, count);
         if let Some(calm) = &walk.calm

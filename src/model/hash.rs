@@ -3,6 +3,7 @@
 use std::fmt;
 
 use bytes::Bytes;
+use zerocopy::IntoBytes as _;
 
 /// The hash an engine gives a block, as 64 bits.
 ///
@@ -35,7 +36,8 @@ impl EngineHash {
 }
 
 /// Content fingerprint of a prefix up to and including one block, in its 8-byte big-endian wire form.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, zerocopy::IntoBytes, zerocopy::Immutable)]
+#[repr(transparent)]
 pub struct PrefixHash([u8; 8]);
 
 impl PrefixHash {
@@ -49,9 +51,9 @@ impl PrefixHash {
         u64::from_be_bytes(self.0)
     }
 
-    /// The 64 bits as this machine reads the wire form: to compare with, and no number.
-    pub(crate) fn word(self) -> u64 {
-        u64::from_ne_bytes(self.0)
+    /// The wire forms of `list`, one behind the other, as they lie in memory.
+    pub(crate) fn bytes_of(list: &[Self]) -> &[u8] {
+        list.as_bytes()
     }
 
     /// The wire form.

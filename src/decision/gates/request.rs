@@ -140,18 +140,18 @@ fn given_chain(run: &mut Run<'_>) -> Verdict {
     if let Some(at) = first_empty(hashes) {
         return Verdict::decided(Reason::NoHint, Some(Cause::EmptyBlockHash)).count("block", at);
     }
-    // One look at all of them first: the loop without a way out takes several at a time.
-    let first = counts.first().copied().unwrap_or(0);
-    let (signs, differences) = counts
-        .iter()
-        .fold((0, 0), |(signs, differences), count| (signs | count, differences | (count ^ first)));
-    if signs < 0
+    // Blocks nearly always have one size, and then nobody has to sum: each is the same as the next one, which takes one
+    // comparison of memory.
+    let counts = match counts {
+        [first, rest @ ..] if *first >= 0 && *rest == counts[..rest.len()] => ChainCounts::Uniform(*first),
+        _ => ChainCounts::Given(counts),
+    };
+    if let ChainCounts::Given(counts) = counts
+        && counts.iter().fold(0, |signs, count| signs | count) < 0
         && let Some(at) = counts.iter().position(|count| *count < 0)
     {
         return Verdict::decided(Reason::NoHint, Some(Cause::NegativeBlockCount)).count("block", at);
     }
-    // Blocks nearly always have one size, and then nobody has to sum.
-    let counts = if differences == 0 { ChainCounts::Uniform(first) } else { ChainCounts::Given(counts) };
     chain(run, ChainHashes::Given(hashes), counts, Cause::Chain)
 }
 
