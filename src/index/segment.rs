@@ -88,28 +88,32 @@ pub(super) struct Heat {
     pub(super) before: u64,
 }
 
+/// In the order in which a lookup reads it: two lines of memory, and what only writes need behind them.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(super) struct Segment {
     /// [`NONE`] where the position is free.
     pub(super) partition: u32,
     /// The key that followed the last slot in a report: a guess.
     pub(super) next: u32,
-    pub(super) hashes: Hashes,
     /// Slots whose key is held by somebody.
     pub(super) present: u64,
-    /// Groups by owner, those of one owner by creation; the times of the keys last.
-    pub(super) holds: SmallVec<[[u64; 3]; 2]>,
-    /// The groups' positions, in the same order.
-    pub(super) ids: SmallVec<[u32; 2]>,
-    /// How many of them are times of keys.
-    pub(super) ages: u16,
-    /// Marked by lookups while others read.
-    pub(super) heat: Mutex<Heat>,
+    pub(super) hashes: Hashes,
     /// Its holders as lookups want them, where a lookup has made that since their last change.
     pub(super) crowd: OnceLock<Option<Arc<Crowd>>>,
-    /// Whether a lookup came by since then.
+    /// Groups by owner, those of one owner by creation; the times of the keys last.
+    pub(super) holds: SmallVec<[[u64; 3]; 2]>,
+    /// How many of them are times of keys.
+    pub(super) ages: u16,
+    /// Whether a lookup came by since the crowd went.
     pub(super) was_read: AtomicBool,
+    /// The groups' positions, in the same order.
+    pub(super) ids: SmallVec<[u32; 2]>,
+    /// Marked by lookups while others read.
+    pub(super) heat: Mutex<Heat>,
 }
+
+const _: () = assert!(size_of::<Segment>() == 192 && std::mem::offset_of!(Segment, holds) == 64);
 
 impl Default for Segment {
     fn default() -> Self {

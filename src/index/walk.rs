@@ -17,16 +17,21 @@ use super::segment::{Segment, span};
 use crate::decision::{ChainCounts, Holder, Holders};
 use crate::model::{HashList, Tier, Timestamp};
 
-/// A walk under way: either bands are live, or single runs.
+/// A walk under way: bands are live, or single runs, or some of both.
 struct Walk<'a> {
-    holders: Holders,
-    counts: ChainCounts<'a>,
-    /// Blocks that were summed last, and their tokens.
-    summed: (usize, i32),
+    ends: Ends<'a>,
     bands: Option<LiveBands<'a>>,
     /// By member.
     runs: Runs,
     calm: Option<Calm<'a>>,
+}
+
+/// The holders whose run has ended, and what turns blocks into tokens.
+struct Ends<'a> {
+    holders: Holders,
+    counts: ChainCounts<'a>,
+    /// Blocks that were summed last, and their tokens.
+    summed: (usize, i32),
 }
 
 /// The bands of a crowd that hold the chain so far.
@@ -64,14 +69,16 @@ struct Piece {
     at: usize,
 }
 
-impl Walk<'_> {
+impl Ends<'_> {
     fn tokens(&mut self, blocks: usize) -> i32 {
         if self.summed.0 != blocks {
             self.summed = (blocks, self.counts.sum(blocks));
         }
         self.summed.1
     }
+}
 
+impl Walk<'_> {
     fn has_ended(&self) -> bool {
         self.runs.is_empty() && self.bands.as_ref().is_none_or(|live| live.count == 0)
     }
@@ -80,8 +87,8 @@ impl Walk<'_> {
 impl<'a> View<'a> {
     /// The longest leading run of each holder of block 0.
     pub(super) fn chain(&self, hashes: HashList<'_>, counts: ChainCounts<'_>) -> Holders {
-        let (holders, runs) = (Holders::default(), Runs::new());
-        let mut walk = Walk { holders, counts, summed: (0, 0), bands: None, runs, calm: None };
+        let ends = Ends { holders: Holders::default(), counts, summed: (0, 0) };
+        let mut walk = Walk { ends, bands: None, runs: Runs::new(), calm: None };
         let (mut at, mut guess, mut code) = (0, NONE, None);
         while at < hashes.len() {
             // What followed in a report is what follows here, but for where chains part.
@@ -104,17 +111,18 @@ impl<'a> View<'a> {
             code.iter().for_each(|code| self.state.table.ask_for(*code));
             self.pass(&mut walk, held, Piece { segment, slot, count, at });
             if walk.has_ended() {
-                return walk.holders;
+                return walk.ends.holders;
             }
             at = next;
         }
-        if let Some(live) = walk.bands.take() {
-            self.finish_bands(&mut walk, &live, 0..live.bands.len(), at, &[]);
+        let Walk { mut ends, bands, runs, .. } = walk;
+        if let Some(live) = &bands {
+            self.finish_bands(&mut ends, live, 0..live.bands.len(), at, &[]);
         }
-        for run in std::mem::take(&mut walk.runs) {
-            self.finish(&mut walk, &run, at);
+        for run in &runs {
+            self.finish(&mut ends, run, at);
         }
-        walk.holders
+        ends.holders
     }
 
     fn begin(&self, walk: &mut Walk<'a>, segment: u32, slot: u32) {
@@ -126,7 +134,7 @@ impl<'a> View<'a> {
                 let fresh = LiveBand { is_live: true, tier: Tier::T1, last_seen_ns: i64::MAX };
                 let (bands, count) = (SmallVec::from_elem(fresh, crowd.bands.len()), crowd.bands.len());
                 let all = crowd.seats.len() + crowd.single.len();
-                walk.holders = Holders::with_capacity(all, count + 4);
+                walk.ends.holders = Holders::with_capacity(all, count + 4);
                 let holds = |single: &&Place| self.holds(segment, slot, single.member);
                 walk.runs.extend(crowd.single.iter().filter(holds).map(|single| Run {
                     member: single.member,
@@ -138,7 +146,7 @@ impl<'a> View<'a> {
             }
             None => {
                 walk.runs = self.starters(segment, slot);
-                walk.holders = Holders::with_capacity(walk.runs.len(), walk.runs.len().min(4));
+                walk.ends.holders = Holders::with_capacity(walk.runs.len(), walk.runs.len().min(4));
             }
         }
     }
@@ -150,24 +158,22 @@ impl<'a> View<'a> {
     }
 
     fn pass(&self, walk: &mut Walk<'a>, held: &'a Segment, piece: Piece) {
-        let crowd = match &walk.bands {
-            Some(live) => self.state.crowd(held, self.domain, Some(live.crowd)),
-            None => None,
-        };
-        let is_calm = walk.bands.as_ref().is_some_and(|live| {
-            span(piece.slot, piece.count) & !live.calm == 0
-                && crowd.is_some_and(|crowd| Arc::ptr_eq(crowd, live.crowd))
-        });
-        if !is_calm && let Some(mut live) = walk.bands.take() {
-            let goes_on =
-                crowd.is_some_and(|crowd| Arc::ptr_eq(crowd, live.crowd) || self.leave(walk, &live, crowd));
-            match crowd.filter(|_| goes_on) {
-                Some(crowd) => {
-                    self.pass_bands(walk, &mut live, crowd, piece);
-                    walk.bands = Some(live);
+        let mut go_on = true;
+        if let Some(live) = &mut walk.bands {
+            let crowd = self.state.crowd(held, self.domain, Some(live.crowd));
+            let is_same = crowd.is_some_and(|crowd| Arc::ptr_eq(crowd, live.crowd));
+            match crowd.filter(|crowd| is_same || self.leave(&mut walk.runs, &mut walk.calm, live, crowd)) {
+                Some(_) if is_same && span(piece.slot, piece.count) & !live.calm == 0 => {}
+                Some(crowd) => self.pass_bands(&mut walk.ends, live, crowd, piece),
+                None => {
+                    walk.calm = None;
+                    self.single_out(&mut walk.ends, &mut walk.runs, live, held, piece.at);
+                    go_on = false;
                 }
-                None => self.single_out(walk, &live, held, piece.at),
             }
+        }
+        if !go_on {
+            walk.bands = None;
         }
         if !walk.runs.is_empty() {
             self.pass_runs(walk, held, piece);
@@ -175,34 +181,43 @@ impl<'a> View<'a> {
     }
 
     /// Whether the live bands go on as those of `next`. Holders that are single there leave them and go on as runs.
-    fn leave(&self, walk: &mut Walk<'a>, live: &LiveBands<'a>, next: &Crowd) -> bool {
+    fn leave(
+        &self,
+        runs: &mut Runs,
+        calm: &mut Option<Calm<'a>>,
+        live: &LiveBands<'a>,
+        next: &Crowd,
+    ) -> bool {
         // A single run that is of a band there would be in both.
         let is_in_band = |run: &Run| next.find(run.member).is_some();
-        let Some(leavers) = live.crowd.leavers(next).filter(|_| !walk.runs.iter().any(is_in_band)) else {
+        let Some(leavers) = live.crowd.leavers(next).filter(|_| !runs.iter().any(is_in_band)) else {
             return false;
         };
-        for place in leavers {
-            self.make_run(walk, live, live.crowd.members[place as usize]);
+        if leavers.is_empty() {
+            return true;
         }
-        walk.runs.sort_unstable_by_key(|run| run.member);
-        walk.calm = None;
+        for place in leavers {
+            self.make_run(runs, live, live.crowd.members[place as usize]);
+        }
+        runs.sort_unstable_by_key(|run| run.member);
+        *calm = None;
         true
     }
 
     /// Makes a single run of a live holder; its place in the crowd's lists, where it is one.
-    fn make_run(&self, walk: &mut Walk<'a>, live: &LiveBands<'a>, member: u32) -> Option<u32> {
+    fn make_run(&self, runs: &mut Runs, live: &LiveBands<'a>, member: u32) -> Option<u32> {
         let (band, at) = live.crowd.find(member)?;
         let LiveBand { is_live, tier, last_seen_ns } = live.bands[band];
         if !is_live {
             return None;
         }
         let place = self.domain.place_of_seat[live.crowd.seats[at] as usize];
-        walk.runs.push(Run { member, place, tier, last_seen_ns });
+        runs.push(Run { member, place, tier, last_seen_ns });
         Some(at as u32)
     }
 
     /// Takes the blocks of `piece`, which the bands of `crowd` hold or hold in part.
-    fn pass_bands(&self, walk: &mut Walk<'a>, live: &mut LiveBands<'a>, crowd: &'a Arc<Crowd>, piece: Piece) {
+    fn pass_bands(&self, ends: &mut Ends<'_>, live: &mut LiveBands<'a>, crowd: &'a Arc<Crowd>, piece: Piece) {
         let Piece { slot, count, at, .. } = piece;
         let span = span(slot, count);
         if span & !live.calm == 0 && crowd.bands == live.crowd.bands {
@@ -231,37 +246,43 @@ impl<'a> View<'a> {
             }
         }
         for (band, blocks) in ended {
-            self.finish_bands(walk, live, band..band + 1, at + blocks as usize, &[]);
+            self.finish_bands(ends, live, band..band + 1, at + blocks as usize, &[]);
             live.bands[band].is_live = false;
             live.count -= 1;
         }
     }
 
     /// Makes single runs of the live holders that have a group of `held`, and ends all others before block `at`.
-    fn single_out(&self, walk: &mut Walk<'a>, live: &LiveBands<'a>, held: &Segment, at: usize) {
+    fn single_out(
+        &self,
+        ends: &mut Ends<'_>,
+        runs: &mut Runs,
+        live: &LiveBands<'a>,
+        held: &Segment,
+        at: usize,
+    ) {
         let mut places: SmallVec<[u32; 8]> = SmallVec::new();
         let mut last = NONE;
         for member in held.held().iter().map(|hold| Hold(*hold).owner()) {
             if std::mem::replace(&mut last, member) != member {
-                places.extend(self.make_run(walk, live, member));
+                places.extend(self.make_run(runs, live, member));
             }
         }
-        walk.runs.sort_unstable_by_key(|run| run.member);
-        walk.calm = None;
+        runs.sort_unstable_by_key(|run| run.member);
         places.sort_unstable();
-        self.finish_bands(walk, live, 0..live.bands.len(), at, &places);
+        self.finish_bands(ends, live, 0..live.bands.len(), at, &places);
     }
 
     /// The holders of live bands end after `blocks`, but for those at `others` of the crowd's lists, ascending.
     fn finish_bands(
         &self,
-        walk: &mut Walk<'a>,
+        ends: &mut Ends<'_>,
         live: &LiveBands<'a>,
         bands: Range<usize>,
         blocks: usize,
         others: &[u32],
     ) {
-        let matched_tokens = walk.tokens(blocks);
+        let matched_tokens = ends.tokens(blocks);
         if matched_tokens <= 0 {
             return;
         }
@@ -291,7 +312,7 @@ impl<'a> View<'a> {
             };
             if !self.has_stats && all.len() == 1 {
                 if between.is_empty() {
-                    walk.holders.push_alone(common(place(all.start)));
+                    ends.holders.push_alone(common(place(all.start)));
                 }
                 continue;
             }
@@ -302,14 +323,14 @@ impl<'a> View<'a> {
                 if !self.has_stats {
                     match in_place {
                         Some(places) => {
-                            walk.holders.extend_group(common, is_first, places[from..until].iter().copied());
+                            ends.holders.extend_group(common, is_first, places[from..until].iter().copied());
                         }
-                        None => walk.holders.extend_group(common, is_first, (from..until).map(place)),
+                        None => ends.holders.extend_group(common, is_first, (from..until).map(place)),
                     }
                 } else {
                     for at in from..until {
                         let run = Run { member: crowd.members[at], place: place(at), tier, last_seen_ns };
-                        walk.holders.push(self.holder(&run, blocks as u32, matched_tokens));
+                        ends.holders.push(self.holder(&run, blocks as u32, matched_tokens));
                     }
                 }
                 from = until + 1;
@@ -329,7 +350,7 @@ impl<'a> View<'a> {
         {
             return;
         }
-        let mut runs = std::mem::take(&mut walk.runs);
+        let Walk { ends, runs, calm, .. } = walk;
         let (mut next, mut common, mut is_calm) = (0, u64::MAX, true);
         runs.retain(|run| {
             while held.get(next).is_some_and(|hold| Hold(*hold).owner() < run.member) {
@@ -351,17 +372,16 @@ impl<'a> View<'a> {
             }
             is_calm = false;
             if held.get(next).is_none_or(|hold| Hold(*hold).owner() != run.member) {
-                self.finish(walk, run, at);
+                self.finish(ends, run, at);
                 return false;
             }
             let blocks = self.pass_slowly(run, segment, next, slot, count);
             if blocks < count {
-                self.finish(walk, run, at + blocks as usize);
+                self.finish(ends, run, at + blocks as usize);
             }
             blocks == count
         });
-        walk.runs = runs;
-        walk.calm = is_calm.then_some(Calm { segment: segment_held, mask: common });
+        *calm = is_calm.then_some(Calm { segment: segment_held, mask: common });
     }
 
     /// How many of `count` slots the member of `run` holds from `slot` on; its groups begin at `from`.
@@ -388,10 +408,10 @@ impl<'a> View<'a> {
         blocks
     }
 
-    fn finish(&self, walk: &mut Walk<'_>, run: &Run, blocks: usize) {
-        let tokens = walk.tokens(blocks);
+    fn finish(&self, ends: &mut Ends<'_>, run: &Run, blocks: usize) {
+        let tokens = ends.tokens(blocks);
         if tokens > 0 {
-            walk.holders.push(self.holder(run, blocks as u32, tokens));
+            ends.holders.push(self.holder(run, blocks as u32, tokens));
         }
     }
 }
