@@ -59,6 +59,14 @@ impl<T: OfMember> Alike<T> {
         Self { groups, members }
     }
 
+    /// A list in which each of `items` is a group by itself.
+    pub(super) fn of_alone(items: impl ExactSizeIterator<Item = T>) -> Self {
+        let mut groups = Vec::with_capacity(items.len());
+        groups.extend(items.zip(1..).map(|(common, until)| Group { common, until }));
+        let members = groups.iter().map(|group: &Group<T>| group.common.member()).collect();
+        Self { groups, members }
+    }
+
     /// Number of replicas.
     pub fn len(&self) -> usize {
         self.members.len()

@@ -129,8 +129,12 @@ impl Backlog {
 
     /// What hints brought, each weighed less by a factor of e for every [`RECENT_S`] of its age.
     fn recent(&self, now: Timestamp) -> f32 {
+        let recent = f32::from_bits(self.recent.load(Ordering::Relaxed));
+        if recent == 0.0 {
+            return 0.0;
+        }
         let age_s = self.hinted_at().age_ns(now).max(0) as f32 / 1e9;
-        f32::from_bits(self.recent.load(Ordering::Relaxed)) * (-age_s / RECENT_S).exp()
+        recent * (-age_s / RECENT_S).exp()
     }
 
     /// A hint that brings `tokens`; its sequence, and when its claims end. `None` where it brings nothing.
