@@ -14,6 +14,10 @@ use icache::model::{
 };
 use icache::policy::{Defaults, PolicySet, default_ranker};
 
+/// That of the server.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const NOW: Timestamp = Timestamp::from_ns(1_754_611_200_000_000_000);
 const REPLICAS: u64 = 64;
 const CHAINS: u64 = 1_024;

@@ -17,6 +17,10 @@ use icache::lookup::{Call, Router, RouterConfig};
 use icache::model::{HashList, LookupRequest, PrefixEntry, Sourced, StateUpdate, Tier, Timestamp};
 use icache::policy::{Defaults, PolicySet, default_ranker};
 
+/// That of the server.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const NOW: Timestamp = Timestamp::from_ns(1_754_611_200_000_000_000);
 const REPLICAS: usize = 64;
 const PROMPTS: u64 = 4;
