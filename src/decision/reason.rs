@@ -51,8 +51,8 @@ reasons! {
         "the prefix is new, but these replicas of the tenant are warm"
         gateway "a soft hint: use or ignore it";
     AffinityHint "AFFINITY_HINT" "affinity_hint.md" hints true
-        "no cache evidence; the same prompt always gets this replica"
-        gateway "route to the replica, so that repeats find a warm cache";
+        "no cache evidence; one replica for the prompt, so that repeats find a warm cache"
+        gateway "route to the replica, as for PREFIX_MATCH";
     LoadHint "LOAD_HINT" "load_hint.md" hints true
         "no cache evidence; the request waits least at this replica"
         gateway "route to the replica; a client that does not know the code treats it as NO_HINT";

@@ -29,6 +29,7 @@ pub use trace::{
 pub use workload::{DEFAULT_WORKLOAD_REQUESTS, MAX_WORKLOAD_REQUESTS, Workload};
 
 use self::fleet::Fleet;
+use crate::model::format_duration;
 use crate::policy::PolicySet;
 
 /// Engines in a fleet at most.
@@ -146,12 +147,25 @@ pub fn simulate(
     let pooled = settings.replicas.saturating_mul(settings.blocks_per_replica);
     let bad = trace.bad_lines - trace.first_bad.len() as u64;
     let more = (bad > 0).then(|| format!("and {bad} more lines that were passed over"));
+    let warnings = trace.first_bad.iter().cloned().chain(more).chain(unmet(trace, settings)).collect();
     Simulated {
         trace: name.to_owned(),
         requests,
         settings: settings.clone(),
         reachable: Reachable::of(trace, pooled),
         runs,
-        warnings: trace.first_bad.iter().cloned().chain(more).collect(),
+        warnings,
     }
+}
+
+/// The faults that no request met.
+fn unmet(trace: &Trace, settings: &Settings) -> impl Iterator<Item = String> {
+    let ends = (trace.requests().first(), trace.requests().last());
+    let span_ns = ends.1.map_or(0, |last| last.at_ns) - ends.0.map_or(0, |first| first.at_ns);
+    let late = settings.scenario.faults.iter().filter(move |fault| fault.at_ns > span_ns);
+    late.map(move |fault| {
+        let (flag, replica, at) = (fault.kind.flag(), fault.replica, format_duration(fault.at_ns));
+        let last = format_duration(span_ns);
+        format!("`{flag} r{replica}@{at}` changes nothing: the last request comes {last} after the first")
+    })
 }

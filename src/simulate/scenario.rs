@@ -64,6 +64,16 @@ pub enum FaultKind {
     Restart,
 }
 
+impl FaultKind {
+    /// The flag that asks for it.
+    pub fn flag(self) -> &'static str {
+        match self {
+            Self::Kill => "--kill",
+            Self::Restart => "--restart",
+        }
+    }
+}
+
 impl Scenario {
     /// Prefill rate of an engine, where all have `rate` unless said otherwise.
     pub fn rate(&self, replica: usize, rate: u64) -> u64 {

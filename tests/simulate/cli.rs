@@ -277,3 +277,14 @@ fn requests_that_no_engine_answers_are_told() {
     assert_eq!(row, ["round-robin", "-", "-", "-", "-", "-", "-", "5"], "{table}");
     assert!(table.contains("lost: requests given up since no engine was alive"), "{table}");
 }
+
+#[test]
+fn a_fault_that_no_request_meets_is_told() {
+    let args = ["--workload", "diffuse", "--requests", "5", "--replicas", "2", "--route", "round-robin"];
+    let output = command(&[&args[..], &["--kill", "r1@1h", "--restart", "r1@0s"]].concat()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let table = String::from_utf8(output.stdout).unwrap();
+    let told: Vec<&str> = table.lines().filter(|line| line.contains("changes nothing")).collect();
+    assert_eq!(told.len(), 1, "{table}");
+    assert!(told[0].contains("`--kill r1@1h` changes nothing: the last request comes "), "{table}");
+}
