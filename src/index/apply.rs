@@ -118,6 +118,8 @@ fn clean(stats: &ReplicaStats<'_>, at: Timestamp, limits: &crate::model::Limits)
 
 /// Blocks that are stored in one step, before lookups that wait are looked after.
 const STEP: usize = 32;
+/// The same where lookups waited of late.
+const SHORT_STEP: usize = 8;
 
 /// Stores the blocks of one update in bounded critical sections.
 struct Writer<'a> {
@@ -139,7 +141,8 @@ impl<'a> Writer<'a> {
         let (mut sum, mut at, mut last) = (0_i32, 0, NONE);
         while at < entry.block_hashes.len() {
             let mut tokens: SmallVec<[i32; STEP]> = SmallVec::new();
-            tokens.extend(entry.block_token_counts[at..].iter().take(STEP).scan(sum, |sum, count| {
+            let step = if self.index.state.is_contended() { SHORT_STEP } else { STEP };
+            tokens.extend(entry.block_token_counts[at..].iter().take(step).scan(sum, |sum, count| {
                 *sum = sum.saturating_add(*count);
                 Some(*sum)
             }));

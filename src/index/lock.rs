@@ -22,10 +22,16 @@ pub(super) trait Parts {
     const TRIES: u32;
     /// Tries of a writer to let waiting lookups in: one that lost its processor must not hold it up for long.
     const WAITS: u32;
+    /// Tries of a writer for a moment in which nobody has the lock or wants it. A writer that queues keeps new lookups out
+    /// until its section is over, and one that is put to sleep is woken by a lookup, which takes longer than the lookup.
+    const LOOKS: u32;
+    /// Sections after a lookup waited that are to be short ones.
+    const SHORT_SECTIONS: u32;
 
     fn lock<T>(value: T) -> Self::Lock<T>;
     fn try_read<T>(lock: &Self::Lock<T>) -> Option<Self::Reader<'_, T>>;
     fn read<T>(lock: &Self::Lock<T>) -> Self::Reader<'_, T>;
+    fn try_write<T>(lock: &Self::Lock<T>) -> Option<Self::Writer<'_, T>>;
     fn write<T>(lock: &Self::Lock<T>) -> Self::Writer<'_, T>;
     fn add(count: &Self::Count);
     fn subtract(count: &Self::Count);
@@ -46,6 +52,8 @@ impl Parts for Native {
     /// Some tens of microseconds.
     const TRIES: u32 = 4_000;
     const WAITS: u32 = 64;
+    const LOOKS: u32 = 512;
+    const SHORT_SECTIONS: u32 = 1_024;
 
     fn lock<T>(value: T) -> RwLock<T> {
         RwLock::new(value)
@@ -57,6 +65,11 @@ impl Parts for Native {
 
     fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
         lock.read()
+    }
+
+    fn try_write<T>(lock: &RwLock<T>) -> Option<RwLockWriteGuard<'_, T>> {
+        // Only read where it would fail, so that the line stays with the lookup that has the lock.
+        if lock.is_locked() { None } else { lock.try_write() }
     }
 
     fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
@@ -85,11 +98,13 @@ pub(super) struct Lock<T, P: Parts = Native> {
     inner: P::Lock<T>,
     /// Lookups that wait.
     waiting: P::Count,
+    /// Sections to come that are to be short ones. It only hints, whoever changes it at the same time.
+    short_sections: AtomicU32,
 }
 
 impl<T, P: Parts> Lock<T, P> {
     pub(super) fn new(value: T) -> Self {
-        Self { inner: P::lock(value), waiting: P::Count::default() }
+        Self { inner: P::lock(value), waiting: P::Count::default(), short_sections: AtomicU32::new(0) }
     }
 
     pub(super) fn read(&self) -> P::Reader<'_, T> {
@@ -102,6 +117,7 @@ impl<T, P: Parts> Lock<T, P> {
     #[cold]
     fn wait(&self) -> P::Reader<'_, T> {
         P::add(&self.waiting);
+        self.short_sections.store(P::SHORT_SECTIONS, Ordering::Relaxed);
         let spun = (0..P::TRIES).find_map(|_| {
             P::pause();
             P::try_read(&self.inner)
@@ -116,6 +132,17 @@ impl<T, P: Parts> Lock<T, P> {
         !P::is_zero(&self.waiting)
     }
 
+    /// Whether lookups waited of late, so that a section had better be short.
+    pub(super) fn is_contended(&self) -> bool {
+        self.short_sections.load(Ordering::Relaxed) > 0
+    }
+
+    /// As if a lookup had waited just now.
+    #[cfg(test)]
+    pub(super) fn contend(&self) {
+        self.short_sections.store(P::SHORT_SECTIONS, Ordering::Relaxed);
+    }
+
     /// Lets waiting lookups in. To be called without the lock.
     pub(super) fn give_way(&self) {
         for _ in 0..P::WAITS {
@@ -127,7 +154,17 @@ impl<T, P: Parts> Lock<T, P> {
     }
 
     pub(super) fn write(&self) -> P::Writer<'_, T> {
+        let left = self.short_sections.load(Ordering::Relaxed);
+        if left > 0 {
+            self.short_sections.store(left - 1, Ordering::Relaxed);
+        }
         self.give_way();
+        for _ in 0..P::LOOKS {
+            if let Some(guard) = P::try_write(&self.inner) {
+                return guard;
+            }
+            P::pause();
+        }
         P::write(&self.inner)
     }
 }
@@ -151,6 +188,8 @@ mod tests {
 
         const TRIES: u32 = 1;
         const WAITS: u32 = 1;
+        const LOOKS: u32 = 1;
+        const SHORT_SECTIONS: u32 = 1;
 
         fn lock<T>(value: T) -> RwLock<T> {
             RwLock::new(value)
@@ -162,6 +201,10 @@ mod tests {
 
         fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
             lock.read().expect("nobody panics with the lock")
+        }
+
+        fn try_write<T>(lock: &RwLock<T>) -> Option<RwLockWriteGuard<'_, T>> {
+            lock.try_write().ok()
         }
 
         fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
@@ -208,6 +251,28 @@ mod tests {
         threads.into_iter().for_each(|thread| thread.join().expect("the lookup's assertions hold"));
         assert_eq!(*lock.read(), (2, 2));
         assert!(!lock.is_wanted());
+    }
+
+    #[test]
+    fn sections_are_short_for_a_while_after_a_lookup_waited() {
+        let lock = Lock::<u32>::new(0);
+        drop(lock.write());
+        drop(lock.read());
+        assert!(!lock.is_contended(), "nobody waited");
+        std::thread::scope(|scope| {
+            let held = lock.write();
+            scope.spawn(|| drop(lock.read()));
+            while !lock.is_wanted() {
+                std::thread::yield_now();
+            }
+            assert!(lock.is_contended());
+            drop(held);
+        });
+        for section in 0..Native::SHORT_SECTIONS {
+            assert!(lock.is_contended(), "section {section}");
+            drop(lock.write());
+        }
+        assert!(!lock.is_contended());
     }
 
     #[test]

@@ -79,7 +79,7 @@ impl State {
     fn add_keys(&mut self, path: Path, member: u32, blocks: Blocks<'_>, last: u32) -> (u32, u32, u32) {
         let hash = blocks.hashes.get(blocks.at);
         let left = blocks.tokens.len();
-        let open = self.open_segment(path, member, hash, left, last);
+        let open = self.open_segment(path, member, blocks, last);
         let segment =
             open.unwrap_or_else(|| self.segments.insert(Segment::new(path.partition, hash, left.min(SLOTS))));
         self.members[member].open = segment;
@@ -117,13 +117,15 @@ impl State {
 
     /// The member's latest segment, where new keys go there: right behind the block before, or behind others where what
     /// comes is short.
-    fn open_segment(&self, path: Path, member: u32, hash: &[u8], left: usize, last: u32) -> Option<u32> {
+    fn open_segment(&self, path: Path, member: u32, blocks: Blocks<'_>, last: u32) -> Option<u32> {
         let open = self.members[member].open;
         let held = self.segments.get(open)?;
         let (behind, slot) = place_of(last);
         let follows = last != NONE && behind == open && held.len() == slot as usize + 1;
-        let admits = held.partition == path.partition && held.admits(hash);
-        (admits && (follows || left < SHORT)).then_some(open)
+        let admits = held.partition == path.partition && held.admits(blocks.hashes.get(blocks.at));
+        // By what is left of the chain, however little of it comes at a time.
+        let is_short = blocks.hashes.len() - blocks.at < SHORT;
+        (admits && (follows || is_short)).then_some(open)
     }
 
     fn count_keys(&mut self, path: Path, segment: u32, slot: u32, count: u32) {
@@ -256,29 +258,58 @@ mod tests {
     use crate::index::{Index, IndexConfig};
     use crate::model::{HashList, PrefixEntry, PrefixHash, StateUpdate, Tier, Timestamp};
 
+    fn report(index: &Index, replica: &str, chain: &[PrefixHash]) {
+        let counts = vec![16; chain.len()];
+        let prefixes = vec![PrefixEntry {
+            prefix_hash: &[],
+            token_count: 0,
+            block_hashes: HashList::Fingerprints(chain),
+            block_token_counts: &counts,
+            tier: Tier::T1,
+            adapter: "",
+        }];
+        let (tenant, model, scheme) = ("t", "m", "s");
+        let update = StateUpdate { replica, tenant, model, scheme, prefixes, ..StateUpdate::default() };
+        index.apply_update(&update, Timestamp::from_ns(1));
+    }
+
     #[test]
     fn each_block_of_a_chain_leads_to_the_next_one() {
         let chain: Vec<PrefixHash> = (1..=1_000).map(PrefixHash::new).collect();
-        let counts = vec![16; chain.len()];
-        let index = Index::new(IndexConfig::default());
-        for replica in ["r1", "r2"] {
-            let prefixes = vec![PrefixEntry {
-                prefix_hash: &[],
-                token_count: 0,
-                block_hashes: HashList::Fingerprints(&chain),
-                block_token_counts: &counts,
-                tier: Tier::T1,
-                adapter: "",
-            }];
-            let (tenant, model, scheme) = ("t", "m", "s");
-            let update = StateUpdate { replica, tenant, model, scheme, prefixes, ..StateUpdate::default() };
-            index.apply_update(&update, Timestamp::from_ns(1));
+        for contended in [false, true] {
+            let index = Index::new(IndexConfig::default());
+            for replica in ["r1", "r2"] {
+                if contended {
+                    index.state.contend();
+                }
+                report(&index, replica, &chain);
+            }
+            let state = index.read_state();
+            let key = |at: usize| state.find_key(0, chain[at].as_bytes());
+            for at in 1..chain.len() {
+                let next = key(at - 1).map(|key| state.guess_after(key));
+                assert_eq!((next, next.is_some()), (key(at), true), "behind block {at}");
+            }
         }
-        let state = index.read_state();
-        let key = |at: usize| state.find_key(0, chain[at].as_bytes());
-        for at in 1..chain.len() {
-            let next = key(at - 1).map(|key| state.guess_after(key));
-            assert_eq!((next, next.is_some()), (key(at), true), "behind block {at}");
+    }
+
+    #[test]
+    fn a_chain_in_short_steps_lies_as_one_in_long_ones() {
+        // Heads of a length that one step takes, or several; those of few blocks lie together, others by themselves.
+        for (length, segments) in [(15, 1), (16, 4), (19, 4), (64, 4), (70, 8)] {
+            for contended in [false, true] {
+                let index = Index::new(IndexConfig::default());
+                for head in 0..4 {
+                    if contended {
+                        index.state.contend();
+                    }
+                    let chain: Vec<PrefixHash> =
+                        (0..length).map(|at| PrefixHash::new(1_000 * head + at)).collect();
+                    report(&index, "r1", &chain);
+                }
+                let found = index.read_state().segments.len();
+                assert_eq!(found, segments, "{length} blocks, contended: {contended}");
+            }
         }
     }
 }
