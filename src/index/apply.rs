@@ -8,7 +8,7 @@ use super::ingest::{check_entry, check_update, clean_rate, clean_version};
 use super::names::Stats;
 use super::state::{Path, State};
 use super::store::Blocks;
-use super::{BLOCKS_PER_SECTION, DropCause, EvictionCounts, Index, Section, not_later};
+use super::{BLOCKS_PER_SECTION, DropCause, EvictionCounts, Index, SHORT_STEP, Section, not_later};
 use crate::decision::StatsSeen;
 use crate::model::{HashList, PrefixEntry, ReplicaStats, StateUpdate, Timestamp};
 
@@ -118,8 +118,6 @@ fn clean(stats: &ReplicaStats<'_>, at: Timestamp, limits: &crate::model::Limits)
 
 /// Blocks that are stored in one step, before lookups that wait are looked after.
 const STEP: usize = 32;
-/// The same where lookups waited of late.
-const SHORT_STEP: usize = 8;
 
 /// Stores the blocks of one update in bounded critical sections.
 struct Writer<'a> {
@@ -141,7 +139,7 @@ impl<'a> Writer<'a> {
         let (mut sum, mut at, mut last) = (0_i32, 0, NONE);
         while at < entry.block_hashes.len() {
             let mut tokens: SmallVec<[i32; STEP]> = SmallVec::new();
-            let step = if self.index.state.is_contended() { SHORT_STEP } else { STEP };
+            let step = if self.index.state.is_contended() { SHORT_STEP as usize } else { STEP };
             tokens.extend(entry.block_token_counts[at..].iter().take(step).scan(sum, |sum, count| {
                 *sum = sum.saturating_add(*count);
                 Some(*sum)

@@ -52,6 +52,8 @@ use crate::model::{Eviction, Limits, TenantId, Timestamp};
 
 /// Blocks that one critical section touches at most; a lookup waits for no more.
 pub const BLOCKS_PER_SECTION: u64 = 256;
+/// Blocks that are stored or removed in one step where lookups waited of late, before it is asked whether one waits.
+const SHORT_STEP: u64 = 8;
 
 /// Under LFU, entries last seen more recently than this go last.
 const LFU_GRACE_NS: i64 = 60_000_000_000;
@@ -211,9 +213,10 @@ impl Section<'_> {
         done >= BLOCKS_PER_SECTION || done > 0 && self.index.state.is_wanted()
     }
 
-    /// Blocks that it may touch yet; 1 at least.
+    /// Blocks that it may touch before it asks again; 1 at least.
     fn left(&self) -> u64 {
-        (self.start + BLOCKS_PER_SECTION).saturating_sub(self.state.work).max(1)
+        let left = (self.start + BLOCKS_PER_SECTION).saturating_sub(self.state.work).max(1);
+        if self.index.state.is_contended() { left.min(SHORT_STEP) } else { left }
     }
 
     /// Ends the section and lets waiting lookups in first.

@@ -1,6 +1,6 @@
 //! One command, one table: the index and the fastest complete peer on the same workload, in the same run.
 //!
-//! `cargo run --release` measures lookups, ingest and memory; `-- --only lookup,beside,ingest,memory,growth,churn`,
+//! `cargo run --release` measures lookups, ingest and memory; `-- --only lookup,beside,ingest,memory,removal,growth,churn`,
 //! `--blocks 64,512`, `--entries 1000000`, `--runs 5` and `--rounds 30` (of churn) choose. Growth and churn are taken in
 //! the first run only.
 
@@ -10,6 +10,7 @@ mod growth;
 mod measure;
 mod ours;
 mod peer;
+mod removal;
 
 #[global_allocator]
 static ALLOCATOR: counting::Counting = counting::Counting;
@@ -82,6 +83,9 @@ fn main() {
                     measure::lookups(*blocks, *entries, choice.has("lookup"), choice.has("beside"));
                 }
             }
+        }
+        if choice.has("removal") {
+            removal::removals();
         }
         // Once is enough of what takes minutes.
         if run == 0 && choice.has("growth") {

@@ -26,13 +26,22 @@ pub struct Ours {
 impl Ours {
     /// An empty index; `affinity` says whether the policy of the tenant falls back to a stable replica.
     pub fn new(replicas: usize, affinity: bool) -> Self {
+        Self::bounded(replicas, affinity, u64::MAX, None)
+    }
+
+    /// The same with a cap on entries, and a quota of keys for the tenant.
+    pub fn bounded(replicas: usize, affinity: bool, max_entries: u64, quota: Option<u64>) -> Self {
         let defaults = Defaults::default();
         let mut policies = PolicySet::empty(&defaults);
-        let written = TenantPolicy { affinity_routing: Some(affinity), ..TenantPolicy::default() };
+        let written = TenantPolicy {
+            affinity_routing: Some(affinity),
+            max_index_entries: quota,
+            ..TenantPolicy::default()
+        };
         policies.insert(PLAIN.into(), resolve(&written, &Arc::from("bench"), &defaults));
         let router = Router::new(RouterConfig {
             index: IndexConfig {
-                max_entries: u64::MAX,
+                max_entries,
                 default_settings: TenantSettings::default(),
                 ..IndexConfig::default()
             },
