@@ -82,7 +82,8 @@ impl World {
     }
 
     fn step(&mut self) {
-        match self.random.below(12) {
+        match self.random.below(13) {
+            12 => self.report_hash_by_hash(),
             0..5 => self.report(),
             5..8 => self.report_block_by_block(),
             8 => self.evict(),
@@ -125,6 +126,47 @@ impl World {
         }
     }
 
+    /// One update with an entry for each hash, of its own tokens and mostly of one tier; some hashes come twice.
+    fn report_hash_by_hash(&mut self) {
+        let (sequence, from, until) = self.part();
+        let replica = self.random.below(4) as usize;
+        let mut told: Vec<(u64, i32, Tier)> = Vec::new();
+        for at in from..until {
+            let tier = if self.random.one_in(30) { Tier::T2 } else { Tier::T1 };
+            told.push((block(sequence, at), self.random.below(5_000) as i32, tier));
+            if self.random.one_in(20) {
+                told.push(told[self.random.below(told.len() as u64) as usize]);
+            }
+        }
+        let hashes: Vec<PrefixHash> = told.iter().map(|(hash, ..)| PrefixHash::new(*hash)).collect();
+        let entries = hashes.iter().zip(&told).map(|(hash, (_, tokens, tier))| PrefixEntry {
+            prefix_hash: hash.as_bytes(),
+            token_count: *tokens,
+            block_hashes: HashList::EMPTY,
+            block_token_counts: &[],
+            tier: *tier,
+            adapter: "",
+        });
+        let prefixes = entries.collect();
+        self.apply(replica, prefixes, self.now);
+        for (hash, tokens, tier) in told {
+            self.held(Entry { replica, hash, tokens, tier, at: self.now, hits: 0, arrival: 0 });
+        }
+    }
+
+    fn apply(&self, replica: usize, prefixes: Vec<PrefixEntry<'_>>, at: i64) {
+        let update = StateUpdate {
+            replica: REPLICAS[replica],
+            tenant: "t",
+            model: "m",
+            scheme: "s",
+            at: Some(Timestamp::from_ns(at)),
+            prefixes,
+            ..StateUpdate::default()
+        };
+        assert_eq!(self.index.apply_update(&update, Timestamp::from_ns(self.now)).dropped, []);
+    }
+
     fn store(&mut self, replica: usize, hashes: &[u64], counts: &[i32], tier: Tier, at: i64) {
         let chain: Vec<PrefixHash> = hashes.iter().map(|hash| PrefixHash::new(*hash)).collect();
         let prefixes = vec![PrefixEntry {
@@ -135,39 +177,33 @@ impl World {
             tier,
             adapter: "",
         }];
-        let (replica_id, at_time) = (REPLICAS[replica], Some(Timestamp::from_ns(at)));
-        let update = StateUpdate {
-            replica: replica_id,
-            tenant: "t",
-            model: "m",
-            scheme: "s",
-            at: at_time,
-            prefixes,
-            ..StateUpdate::default()
-        };
-        assert_eq!(self.index.apply_update(&update, Timestamp::from_ns(self.now)).dropped, []);
+        self.apply(replica, prefixes, at);
         let mut tokens = 0;
         for (hash, count) in hashes.iter().zip(counts) {
             tokens += count;
-            self.arrivals += 1;
-            let new = Entry { replica, hash: *hash, tokens, tier, at, hits: 0, arrival: self.arrivals };
-            match self.entries.iter_mut().find(|held| held.replica == replica && held.hash == *hash) {
-                Some(held) if held.at < at => *held = Entry { hits: held.hits, ..new },
-                Some(held) if held.at == at => (held.tokens, held.tier) = (tokens, tier),
-                Some(_) => {}
-                None => self.entries.push(new),
-            }
-            while self.entries.len() > self.cap {
-                let now = self.now;
-                let order = |held: &Entry| match self.eviction {
-                    Eviction::Lru => (false, 0, held.at, held.hits, Reverse(held.arrival)),
-                    Eviction::Lfu => {
-                        (now - held.at < 60 * SECOND, held.hits, held.at, 0, Reverse(held.arrival))
-                    }
-                };
-                let victim = (0..self.entries.len()).min_by_key(|at| order(&self.entries[*at]));
-                self.entries.remove(victim.expect("there is one"));
-            }
+            self.held(Entry { replica, hash: *hash, tokens, tier, at, hits: 0, arrival: 0 });
+        }
+    }
+
+    /// The plain list takes a reported entry, and lets go what is over the cap.
+    fn held(&mut self, new: Entry) {
+        self.arrivals += 1;
+        let new = Entry { arrival: self.arrivals, ..new };
+        let is_same = |held: &&mut Entry| (held.replica, held.hash) == (new.replica, new.hash);
+        match self.entries.iter_mut().find(is_same) {
+            Some(held) if held.at < new.at => *held = Entry { hits: held.hits, ..new },
+            Some(held) if held.at == new.at => (held.tokens, held.tier) = (new.tokens, new.tier),
+            Some(_) => {}
+            None => self.entries.push(new),
+        }
+        while self.entries.len() > self.cap {
+            let now = self.now;
+            let order = |held: &Entry| match self.eviction {
+                Eviction::Lru => (false, 0, held.at, held.hits, Reverse(held.arrival)),
+                Eviction::Lfu => (now - held.at < 60 * SECOND, held.hits, held.at, 0, Reverse(held.arrival)),
+            };
+            let victim = (0..self.entries.len()).min_by_key(|at| order(&self.entries[*at]));
+            self.entries.remove(victim.expect("there is one"));
         }
     }
 

@@ -49,8 +49,11 @@ impl Index {
         applied.dropped.append(&mut flaws);
         let (section, owner) = (Some(section), Some(owner));
         let mut writer = Writer { index: self, update, at, now, section, owner, target: None };
-        for entry in sound {
-            writer.store(entry, &mut applied);
+        for run in sound.chunk_by(|a, b| is_one_run(a, b)) {
+            match run {
+                [entry] => writer.store(entry, &mut applied),
+                run => writer.store_run(run, &mut applied),
+            }
         }
         writer.end();
         applied
@@ -139,8 +142,7 @@ impl<'a> Writer<'a> {
         let (mut sum, mut at, mut last) = (0_i32, 0, NONE);
         while at < entry.block_hashes.len() {
             let mut tokens: SmallVec<[i32; STEP]> = SmallVec::new();
-            let step = if self.index.state.is_contended() { SHORT_STEP as usize } else { STEP };
-            tokens.extend(entry.block_token_counts[at..].iter().take(step).scan(sum, |sum, count| {
+            tokens.extend(entry.block_token_counts[at..].iter().take(self.step()).scan(sum, |sum, count| {
                 *sum = sum.saturating_add(*count);
                 Some(*sum)
             }));
@@ -156,6 +158,28 @@ impl<'a> Writer<'a> {
             let blocks = Blocks { hashes: HashList::Wire(&hash), at: 0, tokens, tier, at_ns };
             self.store_blocks(adapter, blocks, NONE, applied);
         }
+    }
+
+    /// The same for entries of a hash each, as [`is_one_run`] says: several are one step, as blocks of a chain are.
+    fn store_run(&mut self, run: &[&PrefixEntry<'a>], applied: &mut Applied) {
+        let Some(first) = run.first() else { return };
+        let adapter = if first.adapter.is_empty() { self.update.adapter } else { first.adapter };
+        let bytes: Vec<u8> = run.iter().flat_map(|entry| entry.prefix_hash).copied().collect();
+        let tokens: Vec<i32> = run.iter().map(|entry| entry.token_count).collect();
+        let hashes = HashList::Flat { bytes: &bytes, width: first.prefix_hash.len() };
+        let (tier, at_ns) = (first.tier, self.at.as_ns());
+        let (mut at, mut last) = (0, NONE);
+        while at < run.len() {
+            let tokens = &tokens[at..run.len().min(at + self.step())];
+            let blocks = Blocks { hashes, at, tokens, tier, at_ns };
+            let (taken, key) = self.store_blocks(adapter, blocks, last, applied);
+            (at, last) = (at + taken, key);
+        }
+    }
+
+    /// Blocks to store in one step.
+    fn step(&self) -> usize {
+        if self.index.state.is_contended() { SHORT_STEP as usize } else { STEP }
     }
 
     /// Stores leading blocks behind the key `last`; how many, and the key of the last one.
@@ -205,6 +229,15 @@ impl<'a> Writer<'a> {
             section.end();
         }
     }
+}
+
+/// Whether two entries that follow one another are of one hash each, and differ by hash and tokens only.
+fn is_one_run(one: &PrefixEntry<'_>, next: &PrefixEntry<'_>) -> bool {
+    let is_single = |entry: &PrefixEntry<'_>| entry.block_hashes.is_empty() && !entry.prefix_hash.is_empty();
+    is_single(one)
+        && is_single(next)
+        && one.prefix_hash.len() == next.prefix_hash.len()
+        && (one.tier, one.adapter) == (next.tier, next.adapter)
 }
 
 /// Where blocks of `adapter` go: their partition and its levels, and the member; `owner` is scope and member where known.

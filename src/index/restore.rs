@@ -3,9 +3,9 @@
 use super::Index;
 use super::arena::NONE;
 use super::regroup::Kind;
-use super::segment::{SLOTS, place_of};
+use super::segment::{SLOTS, key_in, place_of, span};
 use super::state::State;
-use crate::model::{StateUpdate, Timestamp};
+use crate::model::{HashList, StateUpdate, Tier, Timestamp};
 
 impl Index {
     /// Gives the entries of `update` that are held these hits, one by one; those without are passed over.
@@ -30,21 +30,31 @@ impl Index {
     }
 
     /// Puts these keys of one partition at the end of those that were last reported at `reported_at`, one by one.
-    pub fn restore_keys<'a>(
-        &self,
-        [tenant, model, scheme, adapter]: [&str; 4],
-        reported_at: Timestamp,
-        hashes: impl Iterator<Item = &'a [u8]>,
-    ) {
+    pub fn restore_keys(&self, names: [&str; 4], reported_at: Timestamp, hashes: HashList<'_>) {
         let at_ns = reported_at.as_ns();
         let mut section = self.section();
-        for hash in hashes {
+        let mut partition = find_partition(&section, names);
+        let (mut at, mut last) = (0, NONE);
+        while at < hashes.len() {
             if section.is_full() {
                 section.renew();
+                (partition, last) = (find_partition(&section, names), NONE);
             }
-            section.work += 1;
-            let Some(key) = find_key(&section, [tenant, model, scheme, adapter], hash) else { continue };
-            section.reorder_key(key, at_ns);
+            let Some(partition) = partition else { break };
+            // What was told together mostly lies together.
+            let guess = section.guess_after(last);
+            let guessed = section.run_at(guess, partition, hashes, at).map(|_| guess);
+            let Some(key) = guessed.or_else(|| section.find_key(partition, hashes.get(at))) else {
+                section.work += 1;
+                (at, last) = (at + 1, NONE);
+                continue;
+            };
+            let (segment, slot) = place_of(key);
+            let run = section.segments[segment].run(slot, hashes, at).max(1);
+            let count = u64::from(run).min(section.left()) as u32;
+            section.work += u64::from(count);
+            section.reorder_keys(segment, span(slot, count), at_ns);
+            (at, last) = (at + count as usize, key_in(segment, slot + count - 1));
         }
         section.end();
     }
@@ -57,21 +67,30 @@ impl State {
         held.of_owner(owner).find(|at| held.hold(*at).mask() >> slot & 1 == 1)
     }
 
-    /// Moves a key to its place for `reported_at_ns`, after those of the same time.
-    fn reorder_key(&mut self, key: u32, reported_at_ns: i64) {
-        let (segment, slot) = place_of(key);
-        let Some(at) = self.held_at(segment, slot, NONE) else { return };
+    /// Moves keys to their places for `reported_at_ns`, after those of the same time.
+    fn reorder_keys(&mut self, segment: u32, mask: u64, reported_at_ns: i64) {
         let tenant = self.path_of(self.segments[segment].partition).tenant;
-        let tier = self.segments[segment].hold(at).tier();
-        self.take(tenant, segment, at, 1 << slot);
-        let kind = Kind { owner: NONE, tier, hits: 0, at_ns: reported_at_ns };
-        self.put(tenant, segment, 1 << slot, kind, &[0; SLOTS]);
+        let mut taken = 0;
+        for at in self.segments[segment].of_owner(NONE).rev() {
+            let part = self.segments[segment].hold(at).mask() & mask;
+            if part != 0 {
+                taken |= part;
+                self.take(tenant, segment, at, part);
+            }
+        }
+        if taken != 0 {
+            let kind = Kind { owner: NONE, tier: Tier::T1, hits: 0, at_ns: reported_at_ns };
+            self.put(tenant, segment, taken, kind, &[0; SLOTS]);
+        }
     }
 }
 
-fn find_key(state: &State, [tenant, model, scheme, adapter]: [&str; 4], hash: &[u8]) -> Option<u32> {
+fn find_partition(state: &State, [tenant, model, scheme, adapter]: [&str; 4]) -> Option<u32> {
     let scope = state.find_scope(tenant, model)?;
     let domain = state.scopes[scope].domains.get(scheme)?;
-    let partition = state.domains[*domain].partitions.get(adapter)?;
-    state.find_key(*partition, hash)
+    state.domains[*domain].partitions.get(adapter).copied()
+}
+
+fn find_key(state: &State, names: [&str; 4], hash: &[u8]) -> Option<u32> {
+    state.find_key(find_partition(state, names)?, hash)
 }

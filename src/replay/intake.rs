@@ -9,7 +9,7 @@ use crate::contract::{self, decode_event, decode_update};
 use crate::engine::{DecodeError, Fed};
 use crate::index::{Applied, DropCause, EventApplied};
 use crate::lookup::Router;
-use crate::model::{CacheEvent, EventKind, StateUpdate, Timestamp};
+use crate::model::{CacheEvent, EventKind, HashList, StateUpdate, Timestamp};
 
 /// Feeds an index and counts what becomes of it.
 #[derive(Debug, Default)]
@@ -59,7 +59,7 @@ impl Intake {
         for keys in &state.keys {
             let names = [&*keys.tenant_id, &*keys.model_id, &*keys.hash_scheme, &*keys.adapter_id];
             let reported_at = Timestamp::from_us(keys.reported_us).plus_ns(shift_ns);
-            router.index().restore_keys(names, reported_at, keys.hashes.iter().map(|hash| &**hash));
+            router.index().restore_keys(names, reported_at, HashList::Wire(&keys.hashes));
         }
     }
 

@@ -6,7 +6,8 @@ use std::path::Path;
 use icache::index::Export;
 use icache::lookup::{Drained, Router, RouterConfig};
 use icache::model::{
-    Eviction, HashList, PrefixEntry, ReplicaId, ReplicaStats, Sourced, StateUpdate, Tier, Timestamp,
+    CacheEvent, EventKind, Eviction, HashList, PrefixEntry, PrefixHash, ReplicaId, ReplicaStats, Sourced,
+    StateUpdate, Tier, Timestamp,
 };
 use icache::policy::TenantPolicy;
 use icache::server::{Loaded, MAX_SET_ASIDE, StateFolder};
@@ -115,6 +116,55 @@ fn everything_comes_back_in_its_order() {
     assert_eq!(sunk.unwrap(), 200);
     let read = |folder: &Path| fs::read(folder.join(STATE)).unwrap();
     assert_eq!(read(again.path()).len(), read(folder.path()).len());
+}
+
+#[test]
+fn chains_come_back_in_their_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let before = Router::new(settings());
+    let chain: Vec<PrefixHash> = (0..400).map(PrefixHash::new).collect();
+    let counts = vec![16; chain.len()];
+    // Of one time and of several, over the ends of segments and within them, anew in part and with some taken out.
+    let told_of =
+        [(0, 0..150, 1), (1, 0..150, 1), (0, 150..400, 1), (2, 40..70, 2), (0, 10..90, 3), (1, 20..25, 1)];
+    for (replica, blocks, second) in told_of {
+        let entry = PrefixEntry {
+            prefix_hash: &[],
+            token_count: 0,
+            block_hashes: HashList::Fingerprints(&chain[blocks.clone()]),
+            block_token_counts: &counts[blocks],
+            tier: Tier::T1,
+            adapter: "",
+        };
+        let update = StateUpdate {
+            replica: ["r0", "r1", "r2"][replica],
+            tenant: "t",
+            model: "m",
+            scheme: "s",
+            prefixes: vec![entry],
+            ..StateUpdate::default()
+        };
+        before.index().apply_update(&update, at(second));
+    }
+    for hash in &chain[60..65] {
+        let event = CacheEvent {
+            kind: EventKind::PrefixEvicted,
+            replica: "r0",
+            tenant: "t",
+            model: "m",
+            prefix_hash: hash.as_bytes(),
+            adapter: "",
+            at: None,
+        };
+        assert_eq!(before.index().apply_event(&event, at(4)).removed, 1);
+    }
+    StateFolder::new(folder.path()).save(&[], |sink| sink.read(before.index(), at(5))).unwrap();
+    let (after, _) = loaded(folder.path(), settings(), at(6));
+    let (held, was) = (told(&after.index().export()), told(&before.index().export()));
+    assert_eq!(held.len(), was.len());
+    for (line, (held, was)) in held.iter().zip(&was).enumerate() {
+        assert_eq!(held, was, "line {line}");
+    }
 }
 
 #[test]

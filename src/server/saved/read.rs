@@ -235,8 +235,7 @@ impl Visit for Restore<'_> {
     fn keys(&mut self, partition: &wire::SavedPartition, run: &wire::KeyRun) {
         let wire::SavedPartition { tenant_id, model_id, hash_scheme, adapter_id } = partition;
         let names = [tenant_id, model_id, hash_scheme, adapter_id].map(String::as_str);
-        let hashes = run.hashes.iter().map(|hash| &**hash);
-        self.index().restore_keys(names, self.time(run.reported_us), hashes);
+        self.index().restore_keys(names, self.time(run.reported_us), HashList::Wire(&run.hashes));
     }
 
     fn drain(&mut self, drain: &wire::SavedDrain) {
