@@ -4,7 +4,6 @@
 //! all of it, so that a lookup sees one instant. Writers hold it for a bounded number of blocks at a time: a report, a
 //! sweep, a clearing or an eviction pass is many short critical sections, and a lookup waits for one of them at most.
 
-mod ahead;
 mod apply;
 mod arena;
 mod credit;

@@ -89,8 +89,7 @@ impl State {
         let hash = |at: usize| blocks.hashes.get(blocks.at + at);
         let code = |at: usize| coder.code(path.partition, hash(at));
         let codes: SmallVec<[u64; SLOTS]> = (0..left).map(code).collect();
-        // Asked for beforehand, the places of the table come from memory together.
-        codes.iter().for_each(|code| self.table.ask_for(*code));
+        self.table.touch(&codes);
         let is_new = |(at, code): &(usize, &u64)| {
             *at == 0 || self.find_coded(path.partition, hash(*at), **code).is_none()
         };

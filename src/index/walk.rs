@@ -89,31 +89,25 @@ impl<'a> View<'a> {
     pub(super) fn chain(&self, hashes: HashList<'_>, counts: ChainCounts<'_>) -> Holders {
         let ends = Ends { holders: Holders::default(), counts, summed: (0, 0) };
         let mut walk = Walk { ends, bands: None, runs: Runs::new(), calm: None };
-        let (mut at, mut guess, mut code) = (0, NONE, None);
+        let (mut at, mut guess) = (0, NONE);
         while at < hashes.len() {
             // What followed in a report is what follows here, but for where chains part.
             let guessed = self.state.run_at(guess, self.partition, hashes, at);
             let found = guessed.or_else(|| {
-                let code = code.unwrap_or_else(|| self.state.table.code(self.partition, hashes.get(at)));
-                let key = self.state.find_coded(self.partition, hashes.get(at), code)?;
+                let key = self.state.find_key(self.partition, hashes.get(at))?;
                 self.state.run_at(key, self.partition, hashes, at)
             });
             let Some((held, segment, slot, count)) = found else { break };
             if at == 0 {
                 self.begin(&mut walk, segment, slot);
             }
-            let next = at + count as usize;
             // A run that ends inside its segment ended at a hash that differs: the next slot is none to try.
             guess = if (slot + count) as usize == held.len() { held.next } else { NONE };
-            // Where the table is to be asked, its memory comes while the holders are looked at.
-            code = (guess == NONE && next < hashes.len())
-                .then(|| self.state.table.code(self.partition, hashes.get(next)));
-            code.iter().for_each(|code| self.state.table.ask_for(*code));
             self.pass(&mut walk, held, Piece { segment, slot, count, at });
             if walk.has_ended() {
                 return walk.ends.holders;
             }
-            at = next;
+            at += count as usize;
         }
         let Walk { mut ends, bands, runs, .. } = walk;
         if let Some(live) = &bands {
