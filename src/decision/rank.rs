@@ -59,7 +59,7 @@ pub(super) fn rank_matches(evidence: &Evidence, settings: &Settings, slo: Slo, n
 
 /// A candidate for each group of holders, the members still those of the group's first.
 fn scored(holders: &Holders, total: usize, settings: &Settings, slo: Slo, now: Timestamp) -> Vec<Candidate> {
-    let ttl_ns = settings.policy.ttl_ns.value;
+    let scale = Scale::new(settings, slo, now);
     let deeper = Deeper::of(holders);
     let (mut depth, mut power) = (None, 0.0);
     let alike = |holder: &Holder| {
@@ -70,8 +70,8 @@ fn scored(holders: &Holders, total: usize, settings: &Settings, slo: Slo, now: T
             let deep = depth_of_holder.map_or(holders.len(), |depth| deeper.at_least(depth));
             power = distinguishing_power(deep, total);
         }
-        let decay = freshness(holder.last_seen.age_ns(now), ttl_ns);
-        let factors = Factors::new(settings, slo, decay, pressure(holder.stats, ttl_ns, now));
+        let decay = freshness(holder.last_seen.age_ns(now), scale.ttl_ns);
+        let factors = scale.factors(decay, holder.stats);
         Candidate {
             member: holder.member,
             blocks: holder.blocks,
@@ -219,7 +219,7 @@ impl Deeper {
 pub(super) fn rank_warm(evidence: &Evidence, settings: &Settings, slo: Slo, now: Timestamp) -> Candidates {
     let max_age_ns = settings.ranker.tenant_hot_max_age_ns.value;
     let min_hit_rate = settings.ranker.tenant_hot_min_hit_rate.value;
-    let ttl_ns = settings.policy.ttl_ns.value;
+    let scale = Scale::new(settings, slo, now);
     let is_warm =
         |stats: &StatsSeen| stats.reported_at.age_ns(now) < max_age_ns && stats.hit_rate >= min_hit_rate;
     let mut ranked: Vec<Candidate> = evidence
@@ -228,7 +228,7 @@ pub(super) fn rank_warm(evidence: &Evidence, settings: &Settings, slo: Slo, now:
         .filter(|warm| is_warm(&warm.stats))
         .map(|warm| {
             let decay = recency(warm.stats.reported_at.age_ns(now), max_age_ns);
-            let factors = Factors::new(settings, slo, decay, pressure(Some(warm.stats), ttl_ns, now));
+            let factors = scale.factors(decay, Some(warm.stats));
             Candidate {
                 member: warm.member,
                 blocks: 0,
@@ -249,30 +249,58 @@ pub(super) fn rank_warm(evidence: &Evidence, settings: &Settings, slo: Slo, now:
     ranked.into()
 }
 
+/// What is the same for all candidates of a lookup.
+struct Scale {
+    ttl_ns: i64,
+    now: Timestamp,
+    pressure_weight: f32,
+    /// The pressure factor of those without statistics.
+    unpressed: f32,
+    slo: Slo,
+    tight_ttft_ms: i32,
+    tight_bias: f32,
+}
+
 struct Factors {
     decay: f32,
     pressure_factor: f32,
     slo_bias: f32,
 }
 
-impl Factors {
-    fn new(settings: &Settings, slo: Slo, decay: f32, pressure: f32) -> Self {
+impl Scale {
+    fn new(settings: &Settings, slo: Slo, now: Timestamp) -> Self {
         let knobs = &settings.ranker;
+        let pressure_weight = knobs.pressure_weight.value;
         Self {
-            decay,
-            pressure_factor: pressure_factor(knobs.pressure_weight.value, pressure),
-            slo_bias: slo_bias(slo, knobs.slo_tight_ttft_ms.value, knobs.slo_tight_bias.value, decay),
+            ttl_ns: settings.policy.ttl_ns.value,
+            now,
+            pressure_weight,
+            unpressed: pressure_factor(pressure_weight, 0.0),
+            slo,
+            tight_ttft_ms: knobs.slo_tight_ttft_ms.value,
+            tight_bias: knobs.slo_tight_bias.value,
         }
     }
 
-    fn score(&self, base: f32) -> f32 {
-        base * self.decay * self.pressure_factor * self.slo_bias
+    /// Pressure as the ranking sees it is 0 without statistics, and where they were reported longer ago than the TTL.
+    fn factors(&self, decay: f32, stats: Option<StatsSeen>) -> Factors {
+        let is_recent = |stats: &StatsSeen| stats.reported_at.age_ns(self.now) <= self.ttl_ns;
+        let pressure_factor = match stats.filter(is_recent) {
+            Some(stats) => pressure_factor(self.pressure_weight, stats.pressure),
+            None => self.unpressed,
+        };
+        Factors {
+            decay,
+            pressure_factor,
+            slo_bias: slo_bias(self.slo, self.tight_ttft_ms, self.tight_bias, decay),
+        }
     }
 }
 
-/// Pressure as the ranking sees it: 0 without statistics, and where they were reported longer ago than the TTL.
-fn pressure(stats: Option<StatsSeen>, ttl_ns: i64, now: Timestamp) -> f32 {
-    stats.filter(|stats| stats.reported_at.age_ns(now) <= ttl_ns).map_or(0.0, |stats| stats.pressure)
+impl Factors {
+    fn score(&self, base: f32) -> f32 {
+        base * self.decay * self.pressure_factor * self.slo_bias
+    }
 }
 
 /// Score descending, then replica id ascending by bytes, which is the order of the roster.

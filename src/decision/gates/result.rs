@@ -73,9 +73,16 @@ pub(in crate::decision) fn minimum_matched_tokens(run: &mut Run<'_>) -> Verdict 
     if let Some(verdict) = match_only(run.found, floor <= 0) {
         return verdict;
     }
-    let best = run.commons_remaining().map(|common| common.matched_tokens).max().unwrap_or(0);
-    let (removed, left) =
-        run.retain_alike(GateId::MinimumMatchedTokens, |candidate| candidate.matched_tokens >= floor);
+    let matched = run.commons_remaining().map(|common| common.matched_tokens);
+    let (least, best) =
+        matched.fold((i32::MAX, 0), |(least, best), tokens| (tokens.min(least), tokens.max(best)));
+    // Mostly all of them do.
+    let (removed, left) = match least >= floor {
+        true => (0, 0),
+        false => {
+            run.retain_alike(GateId::MinimumMatchedTokens, |candidate| candidate.matched_tokens >= floor)
+        }
+    };
     removal(removed, left, Cause::BelowFloor).count("best_matched_tokens", best).count("floor", floor)
 }
 
