@@ -51,7 +51,7 @@ reasons! {
         "the prefix is new, but these replicas of the tenant are warm"
         gateway "a soft hint: use or ignore it";
     AffinityHint "AFFINITY_HINT" "affinity_hint.md" hints true
-        "no cache evidence; one replica for the prompt, so that repeats find a warm cache"
+        "no cache evidence; one replica is picked for the prompt"
         gateway "route to the replica, as for PREFIX_MATCH";
     LoadHint "LOAD_HINT" "load_hint.md" hints true
         "no cache evidence; the request waits least at this replica"

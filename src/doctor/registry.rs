@@ -117,6 +117,8 @@ checks! {
         "the index is more than 90 % full";
     QuotaBites "quota-bites" Warning [Metrics] checks::limits::quota_bites,
         "keys were evicted because their tenant is over its quota";
+    StateNotSaved "state-not-saved" Error [Metrics] checks::limits::state_not_saved,
+        "the state could not be saved: a restart begins with what was saved before";
 }
 
 impl Check {

@@ -239,7 +239,18 @@ fn each_counter_that_tells_of_trouble_is_a_finding() {
             "1 TLS handshake failed",
         ),
         ("inferencecache_ingest_dropped_total{cause=\"id\"} 4\n", "reports-dropped", "4 parts of reports"),
-        ("inferencecache_drained_replicas 1\n", "replicas-drained", "1 replica is drained"),
+        ("inferencecache_drained_replicas 1\n", "replicas-drained", "1 replica is drained and gets no hints"),
+        (
+            "inferencecache_drained_replicas 2\n",
+            "replicas-drained",
+            "2 replicas are drained and get no hints",
+        ),
+        ("inferencecache_state_save_success 1\n", "", ""),
+        (
+            "inferencecache_state_save_success 0\ninferencecache_state_save_failures_total 3\n",
+            "state-not-saved",
+            "could not be saved the last time; 3 failures since",
+        ),
         ("inferencecache_lookup_route_calls_total 0\n", "no-lookups", "no gateway"),
         (
             "inferencecache_lookup_route_calls_total{reason_code=\"TIMEOUT\"} 2\n\

@@ -219,10 +219,13 @@ async fn load(folder: &StateFolder, router: &Arc<Router>, metrics: &Metrics) {
     let folder = folder.path().display();
     match loading.await {
         Ok(Loaded::Nothing) => tracing::info!(%folder, "no state was saved here"),
-        Ok(Loaded::State(LoadedState { saved_at, server_version, entries, expired, dropped })) => {
+        Ok(Loaded::State(LoadedState { saved_at, server_version, entries, expired, lost, .. })) => {
             metrics.observe_loaded(entries, saved_at);
             let age_s = saved_at.age_ns(Timestamp::now()) / 1_000_000_000;
-            tracing::info!(%folder, server_version, age_s, entries, expired, dropped, "state loaded");
+            tracing::info!(%folder, server_version, age_s, entries, expired, lost, "state loaded");
+            if lost > 0 {
+                tracing::warn!(%folder, lost, "saved entries do not fit the limits, caps or quotas of now");
+            }
         }
         Ok(Loaded::Refused { why, kept: Ok(kept) }) => {
             let kept = kept.display();
@@ -308,7 +311,7 @@ impl Running {
         self.sweeper.abort();
         if let Some((saver, task)) = self.saver {
             task.abort();
-            saver.save().await;
+            saver.save_last().await;
         }
         if let Some(sending) = self.sending {
             sending.stop().await;

@@ -76,10 +76,7 @@ async fn a_stop_saves_and_the_next_start_goes_on_from_there() {
     let server = Process::start(&[&flags[..], &["--block-size=64"]].concat());
     let log = server.log();
     let loaded = log.iter().find(|line| line["message"] == "state loaded").unwrap();
-    assert_eq!(
-        (&loaded["entries"], &loaded["expired"], &loaded["dropped"]),
-        (&5.into(), &0.into(), &0.into())
-    );
+    assert_eq!((&loaded["entries"], &loaded["expired"], &loaded["lost"]), (&5.into(), &0.into(), &0.into()));
     assert_eq!(metric(&server, "inferencecache_state_loaded_entries").await, 5.0);
     let client = connect(&server).await;
     let after = lookup(&client, "a", "hash-2").await;
@@ -149,8 +146,8 @@ async fn a_full_disk_is_told_and_what_was_saved_before_is_kept() {
     let (status, log) = stopped(server).await;
     assert_eq!(status, Some(0));
     let errors = errors(&log);
-    assert_eq!(errors.len(), 1, "the same trouble is told once a minute: {errors:?}");
-    assert!(errors[0].starts_with("the state cannot be saved: "), "{errors:?}");
+    assert_eq!(errors.len(), 2, "the same trouble is told once a minute, and at the end: {errors:?}");
+    assert!(errors.iter().all(|error| error.starts_with("the state cannot be saved: ")), "{errors:?}");
     assert!(!folder.path().join("index.state.tmp").exists(), "what was begun is gone");
 
     let server = Process::start(&[&state_dir(folder.path()), "--state-interval=1h"]);
@@ -249,6 +246,7 @@ async fn a_folder_is_one_server_s_until_it_ends() {
     let second = Process::start(&flags);
     let told = |server: &Process| errors(&server.log());
     assert!(told(&second)[0].contains("another server is saving its state in this folder"));
+    assert_eq!(metric(&second, SUCCESS).await, 0.0, "before anything is to be saved");
     report(&connect(&second).await, update("r2", "a", &batch(9))).await;
     until(async || metric(&second, FAILURES).await, |failures| *failures >= 2.0).await;
     assert_eq!(metric(&second, SUCCESS).await, 0.0);
@@ -291,4 +289,45 @@ async fn a_file_that_cannot_be_used_is_set_aside_and_the_server_goes_on() {
     let server = Process::start(&[&state_dir(folder.path()), "--state-interval=1h"]);
     assert_eq!(metric(&server, ENTRIES).await, 2.0);
     assert_eq!(stopped(server).await.0, Some(0));
+}
+
+#[tokio::test]
+async fn what_does_not_fit_any_more_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Process::start(&[&state_dir(folder.path()), "--state-interval=1h"]);
+    report(&connect(&server).await, update("r1", "a", &batch(9))).await;
+    report(&connect(&server).await, update("r2", "a", &batch(9))).await;
+    assert_eq!(stopped(server).await.0, Some(0));
+    for (flag, lost) in [("--max-entries=4", 14), ("--max-replica-records=1", 9)] {
+        let server = Process::start(&[&state_dir(folder.path()), "--state-interval=1h", flag]);
+        let log = server.log();
+        let told = log.iter().find(|line| line["level"] == "WARN").unwrap();
+        assert_eq!(told["message"], "saved entries do not fit the limits, caps or quotas of now", "{flag}");
+        assert_eq!(told["lost"], lost, "{flag}");
+        assert_eq!(metric(&server, ENTRIES).await, 18.0 - f64::from(lost), "{flag}");
+        drop(server);
+    }
+}
+
+/// To open a pipe is to wait for whoever opens its other end.
+#[tokio::test]
+async fn a_pipe_in_the_place_of_a_file_is_waited_for_by_nobody() {
+    for (name, told) in [
+        ("index.state", "the saved state is not used: it cannot be read: "),
+        ("index.state.tmp", "the state cannot be saved: "),
+        ("lock", "the state cannot be saved: "),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let made = Command::new("mkfifo").arg(folder.path().join(name)).status();
+        assert!(made.is_ok_and(|status| status.success()), "`mkfifo` works");
+        let server = Process::start(&[&state_dir(folder.path()), "--state-interval=1h"]);
+        report(&connect(&server).await, update("r1", "a", &batch(2))).await;
+        let (status, log) = stopped(server).await;
+        assert_eq!(status, Some(0));
+        let errors = errors(&log);
+        assert!(
+            errors.iter().any(|error| error.starts_with(told) && error.contains("is no file")),
+            "{log:?}"
+        );
+    }
 }

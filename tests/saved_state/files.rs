@@ -191,6 +191,7 @@ fn limits_and_times_to_live_are_those_of_now() {
         RouterConfig { index: icache::index::IndexConfig { max_entries: 10, ..capped.index }, ..capped };
     let (loaded, export) = with(capped, at(40));
     assert_eq!((loaded.entries, export.entries.len()), (10, 10));
+    assert_eq!((loaded.lost, loaded.dropped), (all - 10, 0));
 
     let ttl =
         |seconds: i64| TenantPolicy { ttl_ns: Some(seconds * 1_000_000_000), ..TenantPolicy::default() };
@@ -202,7 +203,7 @@ fn limits_and_times_to_live_are_those_of_now() {
     });
     assert_eq!(old.count(), 0);
     assert!(loaded.expired > 0 && loaded.entries > 0);
-    assert_eq!(loaded.entries + loaded.expired, all);
+    assert_eq!((loaded.entries + loaded.expired, loaded.lost), (all, 0));
 
     let (loaded, _) = with(settings(), at(100_000));
     assert_eq!((loaded.entries, loaded.expired), (0, all));
@@ -212,6 +213,7 @@ fn limits_and_times_to_live_are_those_of_now() {
     narrow.index.limits.request_blocks = 2;
     let (loaded, export) = with(narrow, at(40));
     assert!(loaded.dropped > 0);
+    assert_eq!(loaded.lost, loaded.dropped, "each is an entry");
     assert!(export.entries.iter().all(|entry| entry.hash.as_bytes().len() <= 4));
     assert_eq!(loaded.entries + loaded.dropped, all, "a smaller bound on updates loses nothing");
 }

@@ -1,4 +1,4 @@
-//! Whether caps and quotas take away what would be of use.
+//! Whether caps and quotas take away what would be of use, and whether what is held outlives a restart.
 
 use super::{count, counted, listed, one};
 use crate::doctor::Observations;
@@ -50,5 +50,20 @@ pub fn quota_bites(seen: &Observations) -> Found {
             listed(tenants.into_iter())
         ),
         "raise quota.maxIndexEntries of the tenant's CacheTenant, where the tenant should hold more",
+    )
+}
+
+pub fn state_not_saved(seen: &Observations) -> Found {
+    let Ok(page) = &seen.metrics else { return Found::new() };
+    if page.sum("inferencecache_state_save_success").is_none_or(|success| success > 0.0) {
+        return Found::new();
+    }
+    let failures = count(page, "inferencecache_state_save_failures_total");
+    one(
+        format!(
+            "the state could not be saved the last time; {} since the server started",
+            counted(failures, "failure")
+        ),
+        "the server's log says why: a full disk, a folder that cannot be written, or one that another server saves in",
     )
 }

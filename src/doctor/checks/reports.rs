@@ -127,10 +127,10 @@ pub fn replicas_drained(seen: &Observations) -> Found {
         return Found::new();
     }
     one(
-        format!(
-            "{} drained and get no hints",
-            if drained == 1 { "1 replica is".to_owned() } else { format!("{drained} replicas are") }
-        ),
+        match drained {
+            1 => "1 replica is drained and gets no hints".to_owned(),
+            drained => format!("{drained} replicas are drained and get no hints"),
+        },
         "`icache drain REPLICA --undo` lets one have hints again; after a day it has them anyway",
     )
 }

@@ -50,6 +50,11 @@ impl Metrics {
         }
     }
 
+    /// The folder cannot be saved in.
+    pub(in crate::server) fn observe_unkept(&self) {
+        self.state.success.set(0);
+    }
+
     /// The state of an earlier server was loaded.
     pub(in crate::server) fn observe_loaded(&self, entries: u64, saved_at: Timestamp) {
         self.state.loaded.set(whole(entries));

@@ -72,7 +72,10 @@ pub struct LoadedState {
     pub entries: u64,
     /// Entries that had outlived their time.
     pub expired: u64,
-    /// Parts that the limits of now do not admit; what goes over a cap or a quota is not counted.
+    /// Entries that are not held any more, since the limits, caps or quotas of now do not admit them.
+    pub lost: u64,
+    /// Parts of reports that were dropped for a limit: an entry, or all entries of a replica that were told together. What
+    /// goes over a cap or a quota is none.
     pub dropped: u64,
 }
 
@@ -90,10 +93,11 @@ impl StateFolder {
     /// Loads what was saved into `router`, as of `now`. A file that cannot be used is set aside.
     pub fn load(&self, router: &Router, now: Timestamp) -> Loaded {
         let path = self.path.join(STATE);
-        let loaded = match File::open(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Loaded::Nothing,
+        let loaded = match is_file(&path).and_then(|is_there| is_there.then(|| File::open(&path)).transpose())
+        {
+            Ok(None) => return Loaded::Nothing,
+            Ok(Some(file)) => restore(&file, router, now),
             Err(error) => Err(Fault::Unreadable(error)),
-            Ok(file) => restore(&file, router, now),
         };
         loaded.map_or_else(
             |fault| Loaded::Refused {
@@ -111,7 +115,9 @@ impl StateFolder {
         if kept.is_some() {
             return Ok(());
         }
-        let lock = File::create(self.path.join(LOCK))?;
+        let lock = self.path.join(LOCK);
+        is_file(&lock)?;
+        let lock = File::create(lock)?;
         // A file system without locks has one server, one hopes; the rename keeps the file whole either way.
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             return Err(io::Error::other("another server is saving its state in this folder"));
@@ -125,6 +131,7 @@ impl StateFolder {
     pub fn save(&self, drained: &[Drained], read: impl FnOnce(&mut StateSink)) -> io::Result<u64> {
         self.keep()?;
         let aside = self.path.join(ASIDE);
+        is_file(&aside)?;
         let mut sink = StateSink::create(&aside)?;
         read(&mut sink);
         let saved = sink.end(drained).and_then(|entries| {
@@ -153,21 +160,32 @@ impl StateFolder {
     }
 }
 
+/// Whether there is a file. Anything else there is an error: to open a pipe is to wait for whoever opens its other end.
+fn is_file(path: &Path) -> io::Result<bool> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => Ok(true),
+        Ok(_) => Err(io::Error::other(format!("`{}` is no file", path.display()))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// Twice through the file: the first time checks all of it, so that none of a bad one is applied.
 fn restore(file: &File, router: &Router, now: Timestamp) -> Result<LoadedState, Fault> {
     let source = || BufReader::with_capacity(256 << 10, file);
     walk(source(), &mut ())?;
     io::Seek::rewind(&mut &*file).map_err(Fault::Unreadable)?;
-    let policies = router.policies();
+    let (policies, before) = (router.policies(), router.index().entries());
     let mut restore = Restore::new(router, &policies, now);
     let head = walk(source(), &mut restore)?;
-    let Restore { expired, dropped, drained, .. } = restore;
+    let Restore { told, expired, dropped, drained, .. } = restore;
     router.drains().restore(drained, now);
     Ok(LoadedState {
         saved_at: Timestamp::from_us(head.saved_us),
         server_version: head.server_version,
         entries: router.index().entries(),
         expired,
+        lost: (told - expired).saturating_sub(router.index().entries().saturating_sub(before)),
         dropped,
     })
 }

@@ -145,7 +145,9 @@ pub(super) struct Restore<'a> {
     router: &'a Router,
     policies: &'a PolicySet,
     now: Timestamp,
-    /// Entries that had outlived their time.
+    /// Entries of the file.
+    pub(super) told: u64,
+    /// Those that had outlived their time.
     pub(super) expired: u64,
     /// Parts that the limits of now do not admit.
     pub(super) dropped: u64,
@@ -154,7 +156,7 @@ pub(super) struct Restore<'a> {
 
 impl<'a> Restore<'a> {
     pub(super) fn new(router: &'a Router, policies: &'a PolicySet, now: Timestamp) -> Self {
-        Self { router, policies, now, expired: 0, dropped: 0, drained: Vec::new() }
+        Self { router, policies, now, told: 0, expired: 0, dropped: 0, drained: Vec::new() }
     }
 
     fn index(&self) -> &'a Index {
@@ -198,6 +200,7 @@ impl Visit for Restore<'_> {
         partition: &wire::SavedPartition,
         run: &wire::EntryRun,
     ) {
+        self.told += run.hashes.len() as u64;
         let (heard, seen) = (self.time(replica.heard_us), self.time(run.seen_us));
         if seen.age_ns(self.now) >= self.policies.policy_of(&partition.tenant_id).ttl_ns.value {
             self.expired += run.hashes.len() as u64;

@@ -43,6 +43,7 @@ impl Saver {
         let saved = is_saved.then(state);
         let mut last = Last { saved, failures: 0, reported: None };
         if let Err(error) = folder.keep() {
+            core.metrics.observe_unkept();
             last.report(&error.to_string(), &folder);
         }
         Self { core, folder, every, last: Mutex::new(last) }
@@ -62,15 +63,24 @@ impl Saver {
         }
     }
 
+    /// The same for the last time, whose failure is told even where it was told just now.
+    pub(in crate::server) async fn save_last(self: &Arc<Self>) {
+        self.save_apart(true).await;
+    }
+
     /// Saves what has changed since the last time, on a thread that may block.
-    pub(in crate::server) async fn save(self: &Arc<Self>) {
+    async fn save(self: &Arc<Self>) {
+        self.save_apart(false).await;
+    }
+
+    async fn save_apart(self: &Arc<Self>, is_last: bool) {
         let this = Arc::clone(self);
-        if let Err(error) = tokio::task::spawn_blocking(move || this.save_now()).await {
+        if let Err(error) = tokio::task::spawn_blocking(move || this.save_now(is_last)).await {
             tracing::error!(%error, "saving the state failed; the next time tries again");
         }
     }
 
-    fn save_now(&self) {
+    fn save_now(&self, is_last: bool) {
         let mut last = self.last.lock();
         let router = &self.core.router;
         let drained = router.drains().all(Timestamp::now());
@@ -94,13 +104,16 @@ impl Saver {
             Ok(entries) => {
                 let failures = std::mem::take(&mut last.failures);
                 last.saved = Some((saved.0, drained));
-                if last.reported.take().is_some() {
+                if last.reported.take().is_some() || failures > 0 {
                     tracing::info!(failures, entries, "the state is saved again");
                 }
                 tracing::debug!(entries, "state saved");
             }
             Err(error) => {
                 last.failures += 1;
+                if is_last {
+                    last.reported = None;
+                }
                 last.report(&error.to_string(), &self.folder);
             }
         }
