@@ -42,15 +42,16 @@ impl Index {
             }
             let Some(partition) = partition else { break };
             // What was told together mostly lies together.
-            let guess = section.guess_after(last);
-            let guessed = section.run_at(guess, partition, hashes, at).map(|_| guess);
-            let Some(key) = guessed.or_else(|| section.find_key(partition, hashes.get(at))) else {
+            let run = |key| {
+                section.run_at(key, partition, hashes, at).map(|(_, segment, slot, run)| (segment, slot, run))
+            };
+            let guessed = run(section.guess_after(last));
+            let found = guessed.or_else(|| run(section.find_key(partition, hashes.get(at))?));
+            let Some((segment, slot, run)) = found else {
                 section.work += 1;
                 (at, last) = (at + 1, NONE);
                 continue;
             };
-            let (segment, slot) = place_of(key);
-            let run = section.segments[segment].run(slot, hashes, at).max(1);
             let count = u64::from(run).min(section.left()) as u32;
             section.work += u64::from(count);
             section.reorder_keys(segment, span(slot, count), at_ns);

@@ -254,7 +254,7 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use crate::index::{Index, IndexConfig};
+    use crate::index::{BLOCKS_PER_SECTION, Index, IndexConfig, SHORT_STEP};
     use crate::model::{HashList, PrefixEntry, PrefixHash, StateUpdate, Tier, Timestamp};
 
     fn report(index: &Index, replica: &str, chain: &[PrefixHash]) {
@@ -290,6 +290,14 @@ mod tests {
                 assert_eq!((next, next.is_some()), (key(at), true), "behind block {at}");
             }
         }
+    }
+
+    #[test]
+    fn what_is_removed_goes_in_short_steps_where_lookups_waited() {
+        let index = Index::new(IndexConfig::default());
+        assert_eq!(index.section().left(), BLOCKS_PER_SECTION);
+        index.state.contend();
+        assert_eq!(index.section().left(), SHORT_STEP);
     }
 
     #[test]
